@@ -1,0 +1,108 @@
+package inventory
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"cagenut/node"
+)
+
+// Interface is a network interface as the ramdisk's kernel sees it.
+type Interface struct {
+	Name       string
+	MAC        string // lower case; "" for what is no Ethernet address, such as an InfiniBand GUID (G14)
+	Reported   string // `mac_address` as reported
+	IPv4, IPv6 string // without zone and prefix length
+	HasCarrier *bool
+	ClientID   string // of InfiniBand
+	SpeedMbps  int64  // 0: unknown
+	Virtual    bool   // a VLAN, bond, bridge or the like, not hardware (G51)
+
+	// Fields is the element of the inventory as it was reported.
+	Fields map[string]json.RawMessage
+}
+
+// Address is the IPv4 address, else the IPv6 address, else "".
+func (i Interface) Address() string {
+	if i.IPv4 != "" {
+		return i.IPv4
+	}
+	return i.IPv6
+}
+
+// virtualName matches names that kernels give to interfaces without hardware of their own.
+var virtualName = regexp.MustCompile(`^(bond|team|br|virbr|vlan|veth|vnet|tap|tun|dummy|docker|macvtap|macvlan|vxlan|sit|wg)\d+|^br-|^docker|[.@]\w+$`)
+
+func readInterface(r reader) Interface {
+	i := Interface{
+		Name: r.text("name"), Reported: r.text("mac_address"), ClientID: r.text("client_id"),
+		IPv4: plainAddress(r.text("ipv4_address")), IPv6: plainAddress(r.text("ipv6_address")),
+		HasCarrier: r.flag("has_carrier"), Fields: r.fields,
+	}
+	i.MAC, _ = usableMAC(i.Reported)
+	i.Virtual = virtualName.MatchString(i.Name)
+	if string(r.value("speed_mbps")) != "-1" { // what Linux says of a port without a link
+		i.SpeedMbps = r.whole("speed_mbps")
+	}
+	return i
+}
+
+// usableMAC is the address of real hardware: Ethernet, neither zero nor broadcast.
+func usableMAC(s string) (string, bool) {
+	mac, ok := node.ParseMAC(s)
+	if !ok || slices.Contains([]string{"00:00:00:00:00:00", "ff:ff:ff:ff:ff:ff"}, mac) {
+		return "", false
+	}
+	return mac, true
+}
+
+func plainAddress(s string) string {
+	s, _, _ = strings.Cut(s, "%")
+	s, _, _ = strings.Cut(s, "/")
+	return s
+}
+
+// Disk is a block device.
+type Disk struct {
+	Name       string
+	Size       int64 // bytes; 0 for a drive without a medium
+	Rotational *bool
+
+	// Fields is the disk as it was reported.
+	Fields map[string]json.RawMessage
+}
+
+// GiB is the unit of root-device hints and of `local_gb`.
+const GiB = 1 << 30
+
+// Texts are the values of a field that hints can compare: one text, or each of a list of them.
+func (d Disk) Texts(key string) []string {
+	v := d.Fields[key]
+	if isNull(v) {
+		return nil
+	}
+	var s string
+	if json.Unmarshal(v, &s) == nil {
+		return []string{s}
+	}
+	var all []*string
+	if json.Unmarshal(v, &all) != nil {
+		return nil
+	}
+	var texts []string
+	for _, s := range all {
+		if s != nil {
+			texts = append(texts, *s)
+		}
+	}
+	return texts
+}
+
+func readDisk(r reader) (Disk, bool) {
+	if r.fields == nil {
+		return Disk{}, false
+	}
+	return Disk{Name: r.text("name"), Size: r.whole("size"), Rotational: r.flag("rotational"), Fields: r.fields}, true
+}

@@ -15,8 +15,11 @@ type Progress struct {
 	Step string
 	// After is how long to wait before the next call; zero: at once.
 	After time.Duration
-	// LookupAddresses are the BMC addresses by which a report may find the node (contract.md §4.1); nil: as they were.
+	// LookupAddresses are the BMC addresses by which a report may find the node (contract.md §4.1); nil: as they were,
+	// empty: there are none.
 	LookupAddresses []string
+	// Notes are things to know that failed nothing; they are added to those of the attempt.
+	Notes []string
 	// Power is the power state that was last confirmed; "" where none was read.
 	Power PowerState
 }

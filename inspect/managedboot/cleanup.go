@@ -17,23 +17,18 @@ const stepOffAgain = "clean-up: waiting for power off, look %d"
 //
 // still is asked before each command, inside the BMC's queue; its error stops the piece and is returned.
 func (b *Boot) CleanUp(ctx context.Context, n node.Node, a node.Attempt, still func(context.Context) error) (node.Progress, error) {
-	var p node.Progress
-	err := b.do(ctx, n, func(ctx context.Context, c BMC) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, pieceLimit)
+	defer cancel()
+	return b.do(ctx, n, func(ctx context.Context, c BMC) (node.Progress, error) {
 		c = guarded{BMC: c, still: still}
 		switch {
 		case a.KeepPowerOn:
-			p, err = leaveOn(ctx, c)
+			return leaveOn(ctx, c)
 		case n.DisablePowerOff:
-			p, err = rebootOut(ctx, c)
-		default:
-			p, err = powerOff(ctx, c, a.Step)
+			return rebootOut(ctx, c)
 		}
-		return err
+		return powerOff(ctx, c, a.Step)
 	})
-	if err != nil {
-		return node.Progress{}, err
-	}
-	return p, nil
 }
 
 func leaveOn(ctx context.Context, c BMC) (node.Progress, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"testing"
 
 	"cagenut/inspect/managedboot"
@@ -84,6 +85,13 @@ func run(t *testing.T, piece func(step string) (node.Progress, error)) (node.Pro
 		step = p.Step
 	}
 	return node.Progress{}, fmt.Errorf("not ready after 50 pieces, last step %q", step)
+}
+
+// noNames is a resolver that knows nobody.
+type noNames struct{}
+
+func (noNames) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
+	return nil, errors.New("no such host")
 }
 
 func always(context.Context) error { return nil }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"cagenut/inspect/inventory"
 	"cagenut/node"
 )
 
@@ -33,11 +34,14 @@ type Settings struct {
 // Boot brings servers into the ramdisk and out of it. It holds no state and may be used by many goroutines.
 type Boot struct {
 	bmcs     BMCs
+	dns      inventory.Resolver
 	settings Settings
 }
 
-// New makes a Boot.
-func New(bmcs BMCs, s Settings) *Boot { return &Boot{bmcs: bmcs, settings: s} }
+// New makes a Boot. dns resolves the names of BMCs.
+func New(bmcs BMCs, dns inventory.Resolver, s Settings) *Boot {
+	return &Boot{bmcs: bmcs, dns: dns, settings: s}
+}
 
 // Limits of the work. A piece must be over within 30 s (design.md §5).
 const (
@@ -61,11 +65,16 @@ func (b *Boot) Validate() error {
 	return nil
 }
 
-// do runs fn with the node's BMC, within the time that one piece of work may take.
-func (b *Boot) do(ctx context.Context, n node.Node, fn func(context.Context, BMC) error) error {
-	ctx, cancel := context.WithTimeout(ctx, pieceLimit)
-	defer cancel()
-	return b.bmcs.Do(ctx, n, func(c BMC) error { return fn(ctx, c) })
+// do runs a piece with the node's BMC. A piece that fails has reached nothing.
+func (b *Boot) do(ctx context.Context, n node.Node, piece func(context.Context, BMC) (node.Progress, error)) (p node.Progress, err error) {
+	err = b.bmcs.Do(ctx, n, func(c BMC) (err error) {
+		p, err = piece(ctx, c)
+		return err
+	})
+	if err != nil {
+		return node.Progress{}, err
+	}
+	return p, nil
 }
 
 func power(ctx context.Context, c BMC) (node.PowerState, error) {

@@ -27,7 +27,7 @@ func TestValidateNamesTheSettingThatIsMissing(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := whole
 			c.change(&s)
-			err := managedboot.New(&server{}, s).Validate()
+			err := managedboot.New(&server{}, noNames{}, s).Validate()
 			if c.want == "" {
 				if err != nil {
 					t.Fatalf("got %v", err)
@@ -66,7 +66,7 @@ func TestStart(t *testing.T) {
 			[]string{"override removed", "override pxe", "power on"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := managedboot.New(&c.server, managedboot.Settings{})
+			b := managedboot.New(&c.server, noNames{}, managedboot.Settings{})
 			p, err := run(t, func(step string) (node.Progress, error) { return b.Start(t.Context(), c.node, step) })
 			if err != nil {
 				t.Fatal(err)
@@ -89,7 +89,7 @@ func TestAFailedPieceStopsTheStart(t *testing.T) {
 	for _, failing := range []string{"read", "power off", "override removed", "override pxe", "power on"} {
 		t.Run(failing, func(t *testing.T) {
 			s := server{power: node.PowerOn, failing: map[string]error{failing: errBMC}}
-			b := managedboot.New(&s, managedboot.Settings{})
+			b := managedboot.New(&s, noNames{}, managedboot.Settings{})
 			p, err := run(t, func(step string) (node.Progress, error) { return b.Start(t.Context(), node.Node{}, step) })
 			if !errors.Is(err, errBMC) || !strings.Contains(err.Error(), "flash busy") {
 				t.Fatalf("got %v, want the BMC's error", err)
@@ -111,11 +111,11 @@ func TestARestartGoesOnFromTheStepAlone(t *testing.T) {
 			step := ""
 			for {
 				// The first call is the one whose step was lost in the crash; a new Boot stands for the new process.
-				_, err := managedboot.New(&s, managedboot.Settings{}).Start(t.Context(), n, step)
+				_, err := managedboot.New(&s, noNames{}, managedboot.Settings{}).Start(t.Context(), n, step)
 				if err != nil {
 					t.Fatal(err)
 				}
-				p, err := managedboot.New(&s, managedboot.Settings{}).Start(t.Context(), n, step)
+				p, err := managedboot.New(&s, noNames{}, managedboot.Settings{}).Start(t.Context(), n, step)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -129,6 +129,34 @@ func TestARestartGoesOnFromTheStepAlone(t *testing.T) {
 			}
 			if last := s.log[len(s.log)-1]; n.DisablePowerOff && last != "rebooting" || !n.DisablePowerOff && last != "power on" {
 				t.Errorf("commands: %v", s.log)
+			}
+		})
+	}
+}
+
+func TestTheFirstPieceTellsByWhichAddressesTheReportMayBeRecognised(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		info  map[string]any
+		want  []string
+		notes int
+	}{
+		{"an address", map[string]any{"redfish_address": "https://192.0.2.1"}, []string{"192.0.2.1"}, 0},
+		{"none, so that those of an earlier attempt go", map[string]any{}, []string{}, 0},
+		{"a name that cannot be resolved fails nothing", map[string]any{"ipmi_address": "bmc.rack.example"}, []string{}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := managedboot.New(&server{power: node.PowerOff}, noNames{}, managedboot.Settings{})
+			first, err := b.Start(t.Context(), node.Node{DriverInfo: c.info}, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, first.LookupAddresses); diff != "" || len(first.Notes) != c.notes {
+				t.Errorf("notes %v, addresses (-want +got):\n%s", first.Notes, diff)
+			}
+			second, err := b.Start(t.Context(), node.Node{DriverInfo: c.info}, first.Step)
+			if err != nil || second.LookupAddresses != nil {
+				t.Errorf("later pieces leave them alone: got %v, %v", second.LookupAddresses, err)
 			}
 		})
 	}
@@ -160,7 +188,7 @@ func TestCleanUp(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.server.boot = node.Boot{Device: node.BootPXE}
-			b := managedboot.New(&c.server, managedboot.Settings{})
+			b := managedboot.New(&c.server, noNames{}, managedboot.Settings{})
 			p, err := run(t, func(step string) (node.Progress, error) {
 				if step != "" {
 					c.attempt.Step = step
@@ -185,7 +213,7 @@ func TestCleanUp(t *testing.T) {
 
 func TestCleanUpSaysWhenAServerDoesNotObeyAndKeepsAsking(t *testing.T) {
 	s := server{power: node.PowerOn, stuck: true}
-	b := managedboot.New(&s, managedboot.Settings{})
+	b := managedboot.New(&s, noNames{}, managedboot.Settings{})
 	var a node.Attempt
 	tries := 0
 	for range 30 {
@@ -226,7 +254,7 @@ func TestCleanUpAsksBeforeEachCommandWhetherItIsStillWanted(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := server{power: node.PowerOn}
-			b := managedboot.New(&s, managedboot.Settings{})
+			b := managedboot.New(&s, noNames{}, managedboot.Settings{})
 			asked := 0
 			still := func(context.Context) error {
 				if asked++; asked > c.allowed {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"cagenut/inspect/inventory"
 	"cagenut/node"
 )
 
@@ -17,31 +18,31 @@ const (
 
 // Start does the next piece of the way into the ramdisk: what an earlier attempt may have left is cleared (power off,
 // no override), then one-time PXE and power on, whatever the power was before (G42). A node that must never be powered
-// off is rebooted instead. Any failure is the BMC's own words; clean-up is the caller's (G41).
+// off is rebooted instead. The first piece, step "", also finds the addresses by which the report may be recognised.
+// Any failure is the BMC's own words; clean-up is the caller's (G41).
 func (b *Boot) Start(ctx context.Context, n node.Node, step string) (node.Progress, error) {
-	piece := powerDown
+	ctx, cancel := context.WithTimeout(ctx, pieceLimit)
+	defer cancel()
 	switch step {
+	case stepOffAsked:
+		return b.do(ctx, n, afterOff)
+	case stepBootSet:
+		return b.do(ctx, n, powerUp)
+	case stepOnAsked:
+		return b.do(ctx, n, afterOn)
 	case stepInRamdisk:
 		return node.Progress{Ready: true, Step: stepInRamdisk}, nil
-	case stepOffAsked:
-		piece = afterOff
-	case stepBootSet:
-		piece = powerUp
-	case stepOnAsked:
-		piece = afterOn
-	default:
-		if n.DisablePowerOff {
-			piece = rebootIn
-		}
 	}
-	var p node.Progress
-	err := b.do(ctx, n, func(ctx context.Context, c BMC) (err error) {
-		p, err = piece(ctx, c)
-		return err
-	})
+	piece := powerDown
+	if n.DisablePowerOff {
+		piece = rebootIn
+	}
+	p, err := b.do(ctx, n, piece)
 	if err != nil {
 		return node.Progress{}, err
 	}
+	addresses, notes := inventory.BMCAddresses(ctx, b.dns, n.DriverInfo)
+	p.LookupAddresses, p.Notes = append([]string{}, addresses...), notes
 	return p, nil
 }
 

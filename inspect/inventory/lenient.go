@@ -54,6 +54,10 @@ func (r reader) text(key string) string {
 	if v == nil {
 		return ""
 	}
+	if len(v) > textLimit {
+		r.note(key, fmt.Sprintf("a text of at most %d bytes", textLimit), v)
+		return ""
+	}
 	var s string
 	if json.Unmarshal(v, &s) == nil {
 		return s
@@ -64,6 +68,15 @@ func (r reader) text(key string) string {
 	}
 	r.note(key, "a text", v)
 	return ""
+}
+
+// logs is the one text that may be as long as the body.
+func (r reader) logs() string {
+	var s string
+	if v := r.value("logs"); v != nil && json.Unmarshal(v, &s) != nil {
+		r.note("logs", "a text", v)
+	}
+	return s
 }
 
 // whole reads a whole number that is not negative; the text of one counts, because ramdisks send both.
@@ -122,8 +135,10 @@ func isNumber(v json.RawMessage) bool {
 	return len(v) > 0 && (v[0] == '-' || '0' <= v[0] && v[0] <= '9')
 }
 
-// excerptLimit bounds what a note or an error repeats of a ramdisk's own words.
-const excerptLimit = 60
+const (
+	textLimit    = 1024 // bytes of one value that is read; longer ones are in the documents alone
+	excerptLimit = 60   // bytes of a ramdisk's own words that a note or an error repeats
+)
 
 func excerpt(v json.RawMessage) string {
 	var out bytes.Buffer
@@ -134,11 +149,11 @@ func excerpt(v json.RawMessage) string {
 		out.Reset()
 		out.Write(v)
 	}
-	return shorten(out.String())
+	return Excerpt(out.String())
 }
 
-// shorten cuts a text between two characters and escapes what could break a line of a log.
-func shorten(s string) string {
+// Excerpt is the beginning of a text that a ramdisk wrote, fit for a note or a log: short, and on one line.
+func Excerpt(s string) string {
 	if len(s) > excerptLimit {
 		end := excerptLimit
 		for end > 0 && !utf8.RuneStart(s[end]) {

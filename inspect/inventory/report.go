@@ -93,7 +93,7 @@ func Parse(body []byte) (Report, error) {
 	}
 	r.Inventory = raw
 	outer := reader{where: "report", fields: top, notes: &r.Notes}
-	r.Logs = outer.text("logs")
+	r.Logs = outer.logs()
 	r.Error = reported(outer.value("error"))
 	r.PluginData = maps.Clone(top)
 	delete(r.PluginData, "inventory")
@@ -163,7 +163,7 @@ func (r *Report) bootMAC(from reader, key string) string {
 	s := from.text(key)
 	mac, ok := parseBootMAC(s)
 	if !ok && s != "" {
-		r.Notes = append(r.Notes, fmt.Sprintf("%s.%s is no MAC: %s; ignored", from.where, key, shorten(s)))
+		r.Notes = append(r.Notes, fmt.Sprintf("%s.%s is no MAC: %s; ignored", from.where, key, Excerpt(s)))
 	}
 	return mac
 }

@@ -1,0 +1,15 @@
+package hooks
+
+// memory writes properties.memory_mb.
+type memory struct{ noPreprocess }
+
+func (memory) Name() string { return "memory" }
+
+func (memory) Main(w *work) error {
+	if w.Report.Memory.PhysicalMB == 0 {
+		w.note("no physical memory was reported: memory_mb stays as it is")
+		return nil
+	}
+	w.Properties["memory_mb"] = w.Report.Memory.PhysicalMB
+	return nil
+}

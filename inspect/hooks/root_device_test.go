@@ -107,7 +107,7 @@ func TestLocalGB(t *testing.T) {
 		{"null", "", `"disks":null`, nil, 0},
 		{"a drive of size 0", "", `"disks":[{"name":"/dev/sda","size":0}]`, nil, 0},
 		{"a size that is null", "", `"disks":[{"name":"/dev/sda","size":null}]`, nil, 0},
-		{"nothing but a stick too small for a system", "", `"disks":[{"name":"/dev/sda","size":1073741824}]`, nil, 0},
+		{"nothing but a stick too small for a system", "", `"disks":[{"name":"/dev/sda","size":3221225472}]`, nil, 0},
 		{"the smallest of three", "", threeDisks, nil, 19},
 		{"what the ramdisk chose", `"root_disk":{"name":"/dev/sda","size":1073741824000}`, threeDisks, nil, 999},
 		{"a choice of size 0 is none", `"root_disk":{"name":"/dev/sda","size":0}`, threeDisks, nil, 19},

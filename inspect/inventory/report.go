@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"cagenut/node"
 )
@@ -71,8 +72,8 @@ const maxNotes = 100
 // The body is not kept.
 func Parse(body []byte) (Report, error) {
 	var r Report
-	if clean := bytes.ToValidUTF8(body, []byte("\uFFFD")); len(clean) != len(body) || !bytes.Equal(clean, body) {
-		body = clean
+	if !utf8.Valid(body) {
+		body = bytes.ToValidUTF8(body, []byte("\uFFFD"))
 		r.Notes = append(r.Notes, "the report was not valid UTF-8; the bytes in question were replaced")
 	}
 	top, err := document(body)

@@ -60,6 +60,7 @@ type Attempt struct {
 	Ended     Actor
 	Outcome   Outcome
 	Error     string // of the introspection status: contract.md §5.2 and §5.4
+	LastError string // what the end wrote into the node's last_error; clean-up only adds to it
 	Reason    string // why it was aborted, in the operator's words
 	Proof     Proof
 	Notes     []string // what hooks skipped, and other things to know that failed nothing
@@ -72,8 +73,9 @@ type Attempt struct {
 
 	// KeepPowerOn says that clean-up leaves the server running for debugging.
 	KeepPowerOn bool
-	// CleanUp is how far clean-up has come; "" for none.
-	CleanUp CleanUpState
+	// CleanUp is how far clean-up has come; "" for none. CleanUpStep is Step's counterpart for it.
+	CleanUp     CleanUpState
+	CleanUpStep string
 	// CleanUpError is what the last try of clean-up ran into.
 	CleanUpError string
 	CleanUpTries int

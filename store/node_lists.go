@@ -1,0 +1,219 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"cagenut/node"
+)
+
+// sortable are the columns that lists may be ordered by, under the names of the wire.
+var sortable = []string{
+	"id", "uuid", "name", "created_at", "updated_at", "driver", "provision_state", "provision_updated_at", "power_state", "target_power_state",
+	"last_error", "reservation", "inspection_started_at", "inspection_finished_at", "maintenance", "maintenance_reason", "fault", "protected",
+	"protected_reason", "retired", "retired_reason", "console_enabled", "disable_power_off", "automated_clean", "instance_uuid", "instance_name",
+	"chassis_uuid", "resource_class", "conductor_group", "description", "owner", "lessee", "shard", "parent_node", "conductor", "rack", "boot_mode", "secure_boot",
+}
+
+// Nodes lists the nodes that the filter chooses.
+func (s *Store) Nodes(ctx context.Context, f node.Filter) ([]node.Node, error) {
+	db := s.read.WithContext(ctx)
+	q, err := s.page(chosen(db, f), &nodeRow{}, "Node", f.Page, sortable)
+	if err != nil {
+		return nil, err
+	}
+	return s.nodes(q)
+}
+
+func (s *Store) nodes(q *gorm.DB) ([]node.Node, error) {
+	var rows []nodeRow
+	if err := q.Find(&rows).Error; err != nil {
+		return nil, fmt.Errorf("list nodes: %w", err)
+	}
+	out := make([]node.Node, len(rows))
+	for i, r := range rows {
+		var err error
+		if out[i], err = s.node(r); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// chosen turns a filter into conditions.
+func chosen(db *gorm.DB, f node.Filter) *gorm.DB {
+	q := db.Model(&nodeRow{})
+	text := func(column, value string) {
+		if value != "" {
+			q = q.Where(column+" = ?", value)
+		}
+	}
+	flag := func(column string, value *bool) {
+		if value != nil {
+			q = q.Where(column+" = ?", *value)
+		}
+	}
+	present := func(column string, value *bool) {
+		if value != nil {
+			q = q.Where("("+column+" <> '') = ?", *value)
+		}
+	}
+	if f.UUIDs != nil {
+		q = q.Where("uuid IN ?", f.UUIDs)
+	}
+	if f.ProvisionStates != nil {
+		q = q.Where("provision_state IN ?", f.ProvisionStates)
+	}
+	if f.Shards != nil {
+		q = q.Where("shard IN ?", f.Shards)
+	}
+	if f.ConductorGroup != nil {
+		q = q.Where("conductor_group = ?", *f.ConductorGroup)
+	}
+	present("instance_uuid", f.Associated)
+	present("shard", f.Sharded)
+	flag("maintenance", f.Maintenance)
+	flag("retired", f.Retired)
+	text("instance_uuid", f.InstanceUUID)
+	text("instance_name", f.InstanceName)
+	text("chassis_uuid", f.ChassisUUID)
+	text("driver", f.Driver)
+	text("resource_class", f.ResourceClass)
+	text("fault", f.Fault)
+	text("conductor", f.Conductor)
+	text("owner", f.Owner)
+	text("lessee", f.Lessee)
+	text("rack", f.Rack)
+	if f.Project != "" {
+		q = q.Where("owner = ? OR lessee = ?", f.Project, f.Project)
+	}
+	if f.DescriptionContains != "" {
+		q = q.Where("description LIKE ? ESCAPE '\\'", like(f.DescriptionContains))
+	}
+	if f.Search != "" {
+		p := like(f.Search)
+		q = q.Where(`name LIKE ? ESCAPE '\' OR uuid LIKE ? ESCAPE '\' OR bmc_address LIKE ? ESCAPE '\' OR serial LIKE ? ESCAPE '\' OR rack LIKE ? ESCAPE '\'
+			OR uuid IN (SELECT node_uuid FROM ports WHERE address LIKE ? ESCAPE '\')`, p, p, p, p, p, p)
+	}
+	switch {
+	case f.ParentNode != "":
+		q = q.Where("parent_node = ?", f.ParentNode)
+	case !f.IncludeChildren:
+		q = q.Where("parent_node = ''")
+	}
+	return q
+}
+
+func like(part string) string {
+	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(part) + "%"
+}
+
+// page orders a query and cuts one page out of it: by a column and then by id, after the marker's own place.
+func (s *Store) page(q *gorm.DB, model any, what string, p node.Page, sortable []string) (*gorm.DB, error) {
+	key := p.SortKey
+	if key == "" {
+		key = "id"
+	}
+	if !slices.Contains(sortable, key) {
+		return nil, node.Invalidf("The sort_key value %q is an invalid field for sorting", p.SortKey)
+	}
+	way, after := "ASC", ">"
+	if p.Descending {
+		way, after = "DESC", "<"
+	}
+	if p.Marker != "" {
+		var at struct {
+			ID  int64
+			Key any
+		}
+		row := s.read.WithContext(q.Statement.Context).Model(model).Select("id, "+key+" AS key").Where("uuid = ?", p.Marker).Row()
+		if err := row.Scan(&at.ID, &at.Key); err != nil {
+			return nil, &node.NotFound{What: what, Ident: p.Marker}
+		}
+		if key == "id" {
+			q = q.Where("id "+after+" ?", at.ID)
+		} else {
+			q = q.Where("("+key+" "+after+" ? OR ("+key+" = ? AND id "+after+" ?))", at.Key, at.Key, at.ID)
+		}
+	}
+	q = q.Order(key + " " + way)
+	if key != "id" {
+		q = q.Order("id " + way)
+	}
+	if p.Limit > 0 {
+		q = q.Limit(p.Limit)
+	}
+	return q, nil
+}
+
+// CountByState counts all nodes by provision state.
+func (s *Store) CountByState(ctx context.Context) (map[node.State]int, error) {
+	return countBy[node.State](s.read.WithContext(ctx), "provision_state")
+}
+
+// ShardCounts counts all nodes by shard; "" are those without one.
+func (s *Store) ShardCounts(ctx context.Context) (map[string]int, error) {
+	return countBy[string](s.read.WithContext(ctx), "shard")
+}
+
+func countBy[K ~string](db *gorm.DB, column string) (map[K]int, error) {
+	var rows []struct {
+		K string
+		N int
+	}
+	if err := db.Model(&nodeRow{}).Select(column + " AS k, COUNT(*) AS n").Group(column).Find(&rows).Error; err != nil {
+		return nil, fmt.Errorf("count nodes by %s: %w", column, err)
+	}
+	out := make(map[K]int, len(rows))
+	for _, r := range rows {
+		out[K(r.K)] = r.N
+	}
+	return out, nil
+}
+
+// WaitingSince lists the nodes whose wait for a ramdisk began before t, also those in maintenance.
+func (s *Store) WaitingSince(ctx context.Context, t time.Time) ([]node.Node, error) {
+	return s.nodes(s.read.WithContext(ctx).Where("provision_state = ? AND provision_updated_at < ?", node.InspectWait, micros(t)))
+}
+
+// Waiting lists all nodes in `inspect wait`.
+func (s *Store) Waiting(ctx context.Context) ([]node.Node, error) {
+	return s.nodes(s.read.WithContext(ctx).Where("provision_state = ?", node.InspectWait))
+}
+
+// Interrupted lists the nodes that a host had reserved.
+func (s *Store) Interrupted(ctx context.Context, host string) ([]node.Node, error) {
+	return s.nodes(s.read.WithContext(ctx).Where("reservation_id <> '' AND reservation = ?", host))
+}
+
+// PowerUnchecked lists free nodes whose power was last confirmed before t, the oldest first. Nodes in `enroll` and in
+// maintenance are left alone: nobody has said that their BMC can be used (contract.md §2.9).
+func (s *Store) PowerUnchecked(ctx context.Context, t time.Time, limit int) ([]node.Node, error) {
+	return s.nodes(s.read.WithContext(ctx).
+		Where("power_checked_at < ? AND reservation_id = '' AND NOT maintenance AND provision_state NOT IN ?", micros(t), []node.State{node.Enroll, node.Verifying, node.AdoptFailed}).
+		Order("power_checked_at").Limit(limit))
+}
+
+// Inventory is what the last successful inspection of a node stored.
+func (s *Store) Inventory(ctx context.Context, nodeUUID string) (node.Inventory, error) {
+	db := s.read.WithContext(ctx)
+	var r inventoryRow
+	err := db.Where("node_uuid = ?", nodeUUID).Take(&r).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		n, err := s.findNode(db, nodeUUID)
+		if err != nil {
+			return node.Inventory{}, err
+		}
+		return node.Inventory{}, &node.NotFound{Text: fmt.Sprintf("Node inventory record for node %d could not be found.", n.ID)}
+	}
+	if err != nil {
+		return node.Inventory{}, fmt.Errorf("read the inventory of node %s: %w", nodeUUID, err)
+	}
+	return node.Inventory{NodeUUID: r.NodeUUID, AttemptID: r.AttemptID, Inventory: r.Inventory, PluginData: r.PluginData, CreatedAt: fromMicros(r.CreatedAt)}, nil
+}

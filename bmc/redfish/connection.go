@@ -1,0 +1,84 @@
+package redfish
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"sync"
+
+	"github.com/stmcginnis/gofish"
+)
+
+// connection is what is kept of one BMC between clients: TCP connections, the login, where things are.
+type connection struct {
+	settings
+	print [32]byte
+	plain *http.Transport
+	rt    *transport
+
+	mu      sync.Mutex
+	service *gofish.APIClient // nil until the service root was read
+	systems string            // path of the systems collection
+	chosen  string            // the system that was found where driver_info names none
+}
+
+func newConnection(s settings, o Options) (*connection, error) {
+	tc, err := s.tlsConfig()
+	if err != nil {
+		return nil, err
+	}
+	plain := newPlainTransport(tc)
+	return &connection{
+		settings: s, print: s.print(), plain: plain,
+		rt: &transport{plain: plain, options: o, auth: &auth{base: s.base, user: s.user, password: s.password}},
+	}, nil
+}
+
+// gofish is a client for calls within ctx. The first call reads the service root.
+func (c *connection) gofish(ctx context.Context) (*gofish.APIClient, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.service != nil {
+		return c.service.WithContext(ctx), nil
+	}
+	g, err := gofish.ConnectContext(ctx, gofish.ClientConfig{
+		Endpoint: c.base, HTTPClient: &http.Client{Transport: c.rt, CheckRedirect: sameHost(c.base)},
+		NoModifyTransport: true, ReuseConnections: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	res, err := g.Get("/redfish/v1/")
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, err
+	}
+	root := object(body)
+	c.systems = link(root["Systems"])
+	if c.systems == "" {
+		c.systems = "/redfish/v1/Systems"
+	}
+	c.rt.auth.useSessions(link(object(root["Links"])["Sessions"]))
+	c.service = g
+	return c.service.WithContext(ctx), nil
+}
+
+// sameHost keeps redirects on the BMC, so that neither token nor password travels elsewhere.
+func sameHost(base string) func(*http.Request, []*http.Request) error {
+	return func(r *http.Request, via []*http.Request) error {
+		if len(via) >= 4 || r.URL.Scheme+"://"+r.URL.Host != base {
+			return http.ErrUseLastResponse
+		}
+		return nil
+	}
+}
+
+func (c *connection) close(ctx context.Context) error {
+	defer c.drop()
+	return c.rt.auth.logout(ctx, c.rt)
+}
+
+func (c *connection) drop() { c.plain.CloseIdleConnections() }

@@ -1,0 +1,208 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"sync"
+	"time"
+
+	ipmiserver "github.com/bougou/go-ipmi/pkg/server"
+
+	"cagenut/node"
+)
+
+// Server is one simulated server with its BMC. The fields are what a person would type when enrolling it; they do not change.
+type Server struct {
+	Name     string
+	Driver   string // node.DriverRedfish or node.DriverIPMI
+	Address  string // of the BMC: "http://127.77.0.1:8000" for Redfish, "127.77.0.2" for IPMI
+	Port     int    // of the BMC
+	User     string
+	Password node.Secret
+	BootMAC  string // of the port that boots over the network
+	Rack     string
+	Unit     int  // lowest unit
+	Silent   bool // cabled wrongly: it never fetches or reports anything
+
+	rack     *Rack
+	ctx      context.Context
+	host     string // of the BMC, without port
+	hardware hardware
+	machine  *machine
+	requests requestLog
+
+	mu       sync.Mutex
+	faults   Faults
+	lifted   chan struct{} // closed when the faults change
+	released chan struct{} // closed while reports are not held
+	hold     bool
+	report   reportChanges
+
+	http     *http.Server
+	sessions sessions
+	ipmi     *ipmiserver.Server
+	users    *ipmiUsers
+}
+
+func newServer(r *Rack, ctx context.Context, i int) *Server {
+	h := newHardware(r.options.Seed, i)
+	s := &Server{
+		Name: fmt.Sprintf("r%d-u%02d", i/serversPerRack+1, i%serversPerRack+1), Driver: r.options.driverOf(i),
+		User: r.options.User, Password: node.Secret(r.options.Password), BootMAC: h.nics[0].mac,
+		Rack: fmt.Sprintf("R%d", i/serversPerRack+1), Unit: i%serversPerRack + 1, Silent: r.options.silentAt(i),
+		rack: r, ctx: ctx, hardware: h, lifted: make(chan struct{}), released: make(chan struct{}),
+	}
+	close(s.released)
+	s.machine = &machine{server: s, delay: r.options.PowerDelay}
+	return s
+}
+
+// DriverInfo is the node's driver_info for this server.
+func (s *Server) DriverInfo() map[string]any {
+	if s.Driver == node.DriverIPMI {
+		return map[string]any{"ipmi_address": s.Address, "ipmi_port": s.Port, "ipmi_username": s.User, "ipmi_password": string(s.Password)}
+	}
+	return map[string]any{
+		"redfish_address": s.Address, "redfish_system_id": systemPath, "redfish_username": s.User, "redfish_password": string(s.Password),
+	}
+}
+
+// Usual ports; another is taken where they are in use.
+const (
+	redfishPort = 8000
+	ipmiPort    = 6230
+)
+
+func (s *Server) listen(addr netip.Addr) error {
+	if s.Driver == node.DriverIPMI {
+		return s.listenIPMI(addr)
+	}
+	return s.listenRedfish(addr)
+}
+
+// firstThatWorks tries the usual port, any port, and any port of 127.0.0.1 where the system has no other loopback addresses.
+func firstThatWorks(addr netip.Addr, usual int, listen func(hostport string) error) error {
+	var err error
+	for _, hostport := range []string{
+		net.JoinHostPort(addr.String(), strconv.Itoa(usual)), net.JoinHostPort(addr.String(), "0"), "127.0.0.1:0",
+	} {
+		if err = listen(hostport); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// Power is the server's real power, whatever its BMC says.
+func (s *Server) Power() node.PowerState {
+	on, _ := s.machine.power()
+	return powerState(on)
+}
+
+// Boot is the BMC's boot override as it is now.
+func (s *Server) Boot() node.Boot { return s.machine.override().Boot }
+
+// Phase is what the server is doing.
+func (s *Server) Phase() Phase { return s.machine.currentPhase() }
+
+// Requests lists what the BMC was asked so far, oldest first.
+func (s *Server) Requests() []Request { return s.requests.all() }
+
+// ForgetRequests empties the list.
+func (s *Server) ForgetRequests() { s.requests.clear() }
+
+// SetPower switches the server by hand, at once: somebody pressed the button.
+func (s *Server) SetPower(p node.PowerState) { s.machine.press(p == node.PowerOn) }
+
+// ExpireSessions lets the BMC forget all Redfish logins, as a restart of its web server does.
+func (s *Server) ExpireSessions() { s.sessions.clear() }
+
+// OpenSessions counts the BMC's Redfish logins.
+func (s *Server) OpenSessions() int { return s.sessions.count() }
+
+// HoldReport lets the ramdisk wait before it reports, until ReleaseReport.
+func (s *Server) HoldReport() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.hold {
+		s.hold, s.released = true, make(chan struct{})
+	}
+}
+
+// ReleaseReport ends HoldReport.
+func (s *Server) ReleaseReport() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.hold {
+		s.hold = false
+		close(s.released)
+	}
+}
+
+func (s *Server) reportGate() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.released
+}
+
+func (s *Server) stopBMC() error {
+	s.machine.press(false)
+	switch {
+	case s.http != nil:
+		return s.http.Close()
+	case s.ipmi != nil:
+		return s.ipmi.Close()
+	}
+	return nil
+}
+
+// Request is one thing that a BMC was asked.
+type Request struct {
+	At time.Time
+	// Method and Path are those of HTTP; for IPMI the method is "IPMI" and the path the command's name.
+	Method, Path string
+	// Detail is the body where it matters: the reset type, the boot override. Never a secret.
+	Detail string
+}
+
+// String is the request on one line, without its time: "POST /redfish/v1/…/ComputerSystem.Reset ForceOff".
+func (r Request) String() string {
+	s := r.Method + " " + r.Path
+	if r.Detail != "" {
+		s += " " + r.Detail
+	}
+	return s
+}
+
+type requestLog struct {
+	mu   sync.Mutex
+	list []Request
+}
+
+// mostRequests bounds the log of a BMC that runs for days; the oldest half goes.
+const mostRequests = 4096
+
+func (l *requestLog) add(method, path, detail string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.list) >= mostRequests {
+		l.list = append([]Request(nil), l.list[mostRequests/2:]...)
+	}
+	l.list = append(l.list, Request{At: time.Now(), Method: method, Path: path, Detail: detail})
+}
+
+func (l *requestLog) all() []Request {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]Request(nil), l.list...)
+}
+
+func (l *requestLog) clear() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = nil
+}

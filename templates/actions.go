@@ -1,0 +1,51 @@
+package templates
+
+import (
+	"slices"
+
+	"cagenut/node"
+)
+
+// offered are the verbs that have a button, the likeliest first. Other verbs are for programs.
+var offered = []node.Event{node.Abort, node.Inspect, node.Provide, node.Manage}
+
+// Verbs lists the buttons of a state: what [node.State.Verbs] allows and the dashboard offers, the likeliest first.
+func Verbs(s node.State) []node.Event {
+	allowed := s.Verbs()
+	return slices.DeleteFunc(slices.Clone(offered), func(e node.Event) bool { return !slices.Contains(allowed, e) })
+}
+
+// RowVerbs lists the buttons of a state in the list: Abort and Inspect, the two that are worth a click without looking.
+func RowVerbs(s node.State) []node.Event {
+	return slices.DeleteFunc(Verbs(s), func(e node.Event) bool { return e != node.Abort && e != node.Inspect })
+}
+
+// MissingVerbs lists the offered verbs that a state does not allow.
+func MissingVerbs(s node.State) []node.Event {
+	allowed := Verbs(s)
+	return slices.DeleteFunc(slices.Clone(offered), func(e node.Event) bool { return slices.Contains(allowed, e) })
+}
+
+// IsOffered tells whether the dashboard has a button for the verb at all.
+func IsOffered(e node.Event) bool { return slices.Contains(offered, e) }
+
+// VerbLabel is the word on a verb's button.
+func VerbLabel(s node.State, e node.Event) string {
+	switch e {
+	case node.Abort:
+		if Group(s) == GroupWaiting && s != node.InspectWait {
+			return "Abort"
+		}
+		return TextAbort
+	case node.Inspect:
+		if s == node.InspectFailed {
+			return "Inspect again"
+		}
+		return "Inspect"
+	case node.Provide:
+		return "Provide"
+	case node.Manage:
+		return "Manage"
+	}
+	return string(e)
+}

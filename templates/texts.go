@@ -1,0 +1,111 @@
+package templates
+
+import "cagenut/node"
+
+// This file holds the texts of the dashboard. Sentences that depend on what happened stand in outcome.go.
+
+// Texts of the live mark and the status line; live.js reads them from the page.
+const (
+	TextLive         = "Live"
+	TextReconnecting = "Reconnecting – data may be old"
+	TextOff          = "Off"
+	TextNoAnswer     = "The appliance did not answer. Nothing is known about the result; the page will show it when the connection is back."
+	TextSignedOut    = "You are signed out. Reload the page to sign in again; nothing was done."
+	TextOneChanged   = "1 node changed"
+	TextManyChanged  = "# nodes changed"
+)
+
+// Texts of the abort dialog (style of the whole: named by the act, the consequence first).
+const (
+	TextAbort       = "Abort inspection"
+	TextKeepRunning = "Keep running"
+	TextReason      = "Reason (optional, kept in the history)"
+	TextKeepOn      = "Keep it powered on for debugging"
+	TextConsequence = "The inspection stops and its data are discarded. The node goes to “inspect failed”; you can inspect it again. The server is powered off, unless you keep it on below. This cannot be undone."
+	// TextConsequenceReboot is for nodes that must not be powered off.
+	TextConsequenceReboot = "The inspection stops and its data are discarded. The node goes to “inspect failed”; you can inspect it again. This server must not be powered off, so it is rebooted out of the ramdisk, unless you keep it running below. This cannot be undone."
+	TextNoAbortNow        = "There is nothing to abort: this node is not waiting for its ramdisk."
+	TextViewer            = "Your account may look, but not act. Ask an operator."
+)
+
+// stateSentences says what each state means for the person who looks.
+var stateSentences = map[node.State]string{
+	node.Enroll:         "Known, but its BMC has not been checked yet. “Manage” checks it.",
+	node.Verifying:      "The BMC is being checked.",
+	node.Manageable:     "The BMC answers. The node can be inspected or provided.",
+	node.Inspecting:     "An inspection is starting, or its report is being worked on. It can be aborted once the node waits for its ramdisk.",
+	node.InspectWait:    "The server boots the ramdisk; waiting for its report. If none comes, the network to it may be cabled wrongly.",
+	node.InspectFailed:  "The last inspection did not succeed. Inspect again, or manage the node as it is.",
+	node.Available:      "Ready to be used.",
+	node.Cleaning:       "The node is being cleaned.",
+	node.CleanWait:      "Waiting for the ramdisk that cleans the node.",
+	node.CleanFailed:    "Cleaning did not succeed.",
+	node.CleanHold:      "Cleaning is on hold until somebody lets it go on.",
+	node.Deploying:      "An image is being written.",
+	node.WaitCallback:   "Waiting for the ramdisk that writes the image.",
+	node.DeployFailed:   "The deployment did not succeed.",
+	node.DeployHold:     "The deployment is on hold until somebody lets it go on.",
+	node.Active:         "In use.",
+	node.Deleting:       "The node is being given back.",
+	node.ErrorState:     "Giving the node back did not succeed.",
+	node.Adopting:       "A server in use is being taken over.",
+	node.AdoptFailed:    "Taking over the server did not succeed.",
+	node.Rescue:         "Runs the rescue ramdisk.",
+	node.Rescuing:       "The rescue ramdisk is being started.",
+	node.RescueWait:     "Waiting for the rescue ramdisk.",
+	node.RescueFailed:   "Rescue did not succeed.",
+	node.Unrescuing:     "Goes back from rescue to use.",
+	node.UnrescueFailed: "Going back from rescue did not succeed.",
+	node.Servicing:      "The node is being serviced.",
+	node.ServiceWait:    "Waiting for the ramdisk that services the node.",
+	node.ServiceFailed:  "Service did not succeed.",
+	node.ServiceHold:    "Service is on hold until somebody lets it go on.",
+}
+
+// StateSentence says what a state means for the person who looks at it.
+func StateSentence(s node.State) string { return stateSentences[s] }
+
+// doneTexts are what the page says after an accepted action; the keys travel in the address, the texts never do.
+var doneTexts = map[string]string{
+	"manage":           "Accepted. The BMC is being checked.",
+	"manage-directly":  "Accepted. The node is manageable.",
+	"inspect":          "Accepted. The inspection is starting.",
+	"provide":          "Accepted. The node is being made available.",
+	"abort":            "The inspection is aborted. The server is being powered off.",
+	"abort-keep":       "The inspection is aborted. The server stays powered on.",
+	"power on":         "Accepted. The server is being powered on.",
+	"power off":        "Accepted. The server is being powered off.",
+	"rebooting":        "Accepted. The server is being rebooted.",
+	"abort-reboot":     "The inspection is aborted. The server is being rebooted out of the ramdisk.",
+	"abort-elsewise":   "Accepted. What was running is aborted.",
+	"accepted-generic": "Accepted.",
+}
+
+// Done is the sentence for an accepted action's key; "" for a key that is none.
+func Done(key string) string { return doneTexts[key] }
+
+// whyNot says in which states a verb is possible, for those where it is not.
+var whyNot = map[node.Event]string{
+	node.Manage:  "Possible in enroll, inspect failed, clean failed, adopt failed and available.",
+	node.Inspect: "Possible in manageable and inspect failed.",
+	node.Provide: "Possible in manageable.",
+	node.Abort:   "Possible while the node waits for its ramdisk (inspect wait).",
+}
+
+// WhyNot is the reason why a verb is not possible in a state.
+func WhyNot(s node.State, e node.Event) string {
+	if e == node.Abort {
+		switch s {
+		case node.Inspecting:
+			return "Possible once the agent has been started and the node waits for it (inspect wait)."
+		case node.InspectFailed:
+			return "The inspection has already ended."
+		case node.Manageable, node.Available, node.Enroll, node.Active:
+			return "No inspection is running."
+		}
+	}
+	if s == node.Inspecting || s == node.InspectWait {
+		return "An inspection is running."
+	}
+	return whyNot[e]
+}

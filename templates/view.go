@@ -1,0 +1,201 @@
+package templates
+
+// Frame is what stands around every page.
+type Frame struct {
+	Title  string
+	User   string // who is signed in; "" where nobody signs in
+	Events string // address of the page's event stream; "" for a page that does not change
+	After  string // position in the event stream that the page was drawn at
+	Now    string // when the page was drawn, RFC 3339: the script corrects the browser's clock by it
+	Notice string // what came of the action that led here; "" for none
+}
+
+// Time is a moment: exact for machines and the title, relative for people. The zero value draws nothing.
+type Time struct {
+	Exact string // RFC 3339, UTC
+	Title string // "2026-11-30 14:02:11 UTC"
+	Text  string // "4 m 12 s", "4 m ago", "in 4 m"
+	Kind  string // how Text is made, for the script: "for", "ago" or "in"
+}
+
+// Action is a button that asks for something. With Confirm it is a link to a page that asks back, else a form's button.
+type Action struct {
+	ID      string // element id, so that focus survives a redraw
+	Label   string
+	Names   string // the node, for screen readers: "Inspect r07-u21"
+	Field   string // name of the field that says what is asked: "verb" or "target"
+	Value   string
+	Post    string // address of the form
+	Confirm string // address of the page that asks back; "" to act at once
+	Back    string // "list" or "node": what the answer draws
+	Danger  bool
+}
+
+// Refusal is an action that is not possible now, and why.
+type Refusal struct {
+	Label, Reason string
+}
+
+// State is a provision state as a chip with an icon.
+type State struct {
+	Name, Group, Look, Icon string
+	Since                   Time
+}
+
+// Power is what is known of a server's power.
+type Power struct {
+	Text    string // "on", "off", "error", "unknown"
+	Pending string // "powering off…" until the BMC has confirmed; "" otherwise
+	Checked Time   // when the BMC last confirmed it
+}
+
+// Row is one node in the list.
+type Row struct {
+	UUID, Name, Href string
+	Place            string // "R07 · U21"
+	State            State
+	Detail           string // second line of the state: progress, or who ended it
+	DetailAt         Time
+	Held             string // who holds the node; "" if it is free
+	Maintenance      bool
+	Power            Power
+	Error            string // last error in one line
+	Driver           string
+	Actions          []Action
+}
+
+// Tab is one coarse group with its count.
+type Tab struct {
+	Group, Label, Count, Href string
+	Current                   bool
+}
+
+// Option is one choice of a select.
+type Option struct {
+	Value, Label string
+	Selected     bool
+}
+
+// List is the page of nodes.
+type List struct {
+	Frame
+	Tabs    []Tab
+	Search  string
+	Rack    string
+	Group   string // chosen tab, kept by the filter form
+	States  []Option
+	Shown   []string // the states that the filter lets through; empty: all
+	Rows    []Row
+	Filter  string // the filter in words; "" for none
+	Empty   bool   // there is no node at all
+	First   string // address of the first page; "" on the first page
+	Next    string // address of the next page; "" on the last
+	Whole   bool   // the page shows every node there is: the script fetches it again when a new one comes
+	APIURL  string
+	CanAct  bool
+	Failing string // title that names what needs attention: "3 failed – Nodes"
+}
+
+// Fact is one line of a definition list.
+type Fact struct {
+	Name, Value string
+	Mono        bool
+}
+
+// PortLine is one port of a node.
+type PortLine struct {
+	Address, UUID, Network string
+	PXE                    bool
+}
+
+// DiskLine and NICLine are lines of an inventory.
+type DiskLine struct {
+	Name, Model, Size, Kind, Serial string
+}
+
+// NICLine is a network interface that an inspection found.
+type NICLine struct {
+	Name, MAC, Address, Speed, Link, Product string
+}
+
+// Inventory is what the last inspection found.
+type Inventory struct {
+	At     Time
+	System []Fact
+	Disks  []DiskLine
+	NICs   []NICLine
+}
+
+// AttemptLine is one run of an inspection.
+type AttemptLine struct {
+	ID, Interface  string
+	Outcome, Look  string
+	Icon           string
+	Started, Ended Time
+	Took           string
+	StartedBy      string
+	EndedBy        string
+	Reason, Error  string
+	CleanUp        string // how far clean-up has come, in words
+	Notes          []string
+}
+
+// HistoryLine is one entry of a node's history.
+type HistoryLine struct {
+	At                         Time
+	Event, Actor, Reason, Type string
+	Bad                        bool
+	Times                      string // "3 times" for an entry that counts
+}
+
+// Node is the page of one node.
+type Node struct {
+	Frame
+	UUID, Name, Place string
+	State             State
+	Sentence          string // what the state means
+	Step              string // progress of what runs
+	Deadline          Time   // when the wait ends by itself
+	Held              string
+	Maintenance       string // its reason; "" for none
+	InMaintenance     bool
+	Power             Power
+	Error             string
+	Divergence        string
+	CanAct            bool
+	Actions           []Action
+	NotNow            []Refusal
+	PowerActions      []Action
+	Facts             []Fact
+	Ports             []PortLine
+	Inventory         *Inventory
+	Attempts          []AttemptLine
+	History           []HistoryLine
+	Curl              []string // the same through the API
+}
+
+// Confirm is a page, or the inside of a dialog, that asks back before something is done.
+type Confirm struct {
+	Frame
+	Question    string
+	Consequence string
+	Post        string
+	Field       string // "verb" or "target"
+	Value       string
+	Attempt     string // attempt id that the person saw; "" where there is none
+	Back        string // "list" or "node"
+	Yes, No     string // the buttons
+	Away        string // where No leads without a script
+	WithReason  bool   // offers a reason and to keep the power on
+	Refused     string // why there is nothing to confirm; "" if there is
+}
+
+// Failure is a page, or the inside of a dialog, that says why something did not happen.
+type Failure struct {
+	Frame
+	Headline string
+	Text     string
+	Away     string // where to go on
+	AwayText string
+	Request  string // request id, for the log; "" where it does not help
+}

@@ -1,0 +1,138 @@
+package ipmi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"syscall"
+
+	"github.com/bougou/go-ipmi/pkg/types"
+
+	"cagenut/bmc"
+	"cagenut/node"
+)
+
+// client is one node's view of a BMC. Every method logs in, does its few commands and logs out.
+type client struct {
+	settings
+	driver *Driver
+	name   string // of the driver, for messages
+}
+
+var _ bmc.Client = (*client)(nil)
+
+// within does a few commands in a session, in bounded time. A busy BMC is asked again; a session that breaks is repeated once,
+// if repeating is safe.
+func (c *client) within(ctx context.Context, doing string, repeatable bool, do func(context.Context, *session) error) error {
+	ctx, cancel := context.WithTimeout(ctx, c.driver.options.Operation)
+	defer cancel()
+	for try := 1; ; try++ {
+		err := c.once(ctx, do)
+		switch {
+		case err == nil:
+			return nil
+		case busy(err) && try < c.driver.options.BusyTries && sleep(ctx, c.driver.options.BusyPause) == nil:
+		case repeatable && try == 1 && broken(err) && ctx.Err() == nil:
+		default:
+			return c.fail(ctx, doing, err)
+		}
+	}
+}
+
+func (c *client) once(ctx context.Context, do func(context.Context, *session) error) error {
+	s, err := c.connect(ctx)
+	if err != nil {
+		return &loginError{err}
+	}
+	defer s.end(ctx)
+	return do(ctx, s)
+}
+
+// loginError is an error of the way into a session; the ladder has repeated it enough.
+type loginError struct{ err error }
+
+func (e *loginError) Error() string { return e.err.Error() }
+func (e *loginError) Unwrap() error { return e.err }
+
+// code is the completion code of a BMC's refusal.
+func code(err error) (types.CompletionCode, bool) {
+	var e *types.ResponseError
+	if errors.As(err, &e) {
+		return e.CompletionCode(), true
+	}
+	return 0, false
+}
+
+// busy tells of refusals that end by themselves.
+func busy(err error) bool {
+	c, ok := code(err)
+	return ok && (c == types.CodeNodeBusy || c == types.CodeProcessTimeout || c == types.CodeCannotExecuteDuplicatedRequest ||
+		c == types.CodeCannotProvideResponseBMCInitialize)
+}
+
+// broken tells that a session ended without an answer.
+func broken(err error) bool {
+	var login *loginError
+	if errors.As(err, &login) || unsupported(err) {
+		return false
+	}
+	_, answered := code(err)
+	return !answered
+}
+
+// unsupported tells that the BMC, or we, cannot do this at all.
+func unsupported(err error) bool {
+	var u *node.Unsupported
+	if errors.As(err, &u) {
+		return true
+	}
+	switch c, _ := code(err); c {
+	case types.CodeInvalidCommand, types.CodeParameterNotSupported, types.CodeParameterOutOfRange, types.CodeRequestDataFieldInvalid:
+		return true
+	}
+	return false
+}
+
+// fail turns what went wrong while doing something into one of node's kinds.
+func (c *client) fail(ctx context.Context, doing string, err error) error {
+	where := "BMC " + c.address()
+	var u *node.Unsupported
+	var dns *net.DNSError
+	why := loginRefused(err)
+	cc, answered := code(err)
+	switch {
+	case errors.As(err, &u):
+		return err
+	case why != "":
+		return fmt.Errorf("ipmi: %s at %s: %s: %w", doing, c.address(), why, node.ErrCredentials)
+	case errors.Is(ctx.Err(), context.Canceled):
+		return fmt.Errorf("ipmi: %s at %s: %w", doing, c.address(), ctx.Err())
+	case answered && cc == types.CodeInsufficientPrivilege:
+		return fmt.Errorf("ipmi: %s at %s: the user may not do this: %w", doing, c.address(), node.ErrCredentials)
+	case answered && unsupported(err):
+		return &node.Unsupported{Driver: c.name, Extension: doing}
+	case answered:
+		return &node.Unreachable{What: where, Err: fmt.Errorf("%s: refused: %w", doing, err)}
+	case errors.As(err, &dns):
+		return &node.Unreachable{What: where, Hint: "the name of the BMC cannot be resolved: check ipmi_address and DNS", Err: fmt.Errorf("%s: %w", doing, err)}
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return &node.Unreachable{What: where, Hint: "nothing listens there: check ipmi_port, and that IPMI over LAN is enabled on the BMC", Err: fmt.Errorf("%s: %w", doing, syscall.ECONNREFUSED)}
+	case ctx.Err() != nil || silent(err) || timedOut(err):
+		return &node.Unreachable{What: where, Timeout: true, Hint: "check the BMC's address, its network cable and that it is powered", Err: fmt.Errorf("%s: no answer: %w", doing, context.DeadlineExceeded)}
+	}
+	return &node.Unreachable{What: where, Err: fmt.Errorf("%s: %s", doing, oneLine(err))}
+}
+
+// timedOut reads the library's texts, which do not carry the time-out as an error value.
+func timedOut(err error) bool {
+	s := err.Error()
+	return strings.Contains(s, "i/o timeout") || strings.Contains(s, "no datagram matched") || strings.Contains(s, "timed out")
+}
+
+// oneLine is the library's text, which may run over many lines.
+func oneLine(err error) string {
+	s := strings.Join(strings.Fields(err.Error()), " ")
+	return s[:min(len(s), 300)]
+}

@@ -1,0 +1,124 @@
+package ipmi
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/bougou/go-ipmi/pkg/types"
+
+	"cagenut/bmc"
+	"cagenut/node"
+)
+
+// Rung is how long one try to log in waits for each datagram, and how often it repeats it.
+type Rung struct {
+	Timeout time.Duration
+	Retries int
+}
+
+// Options bound what the driver does. Zero values are the defaults.
+type Options struct {
+	// Ladder is climbed until a login succeeds, each rung with a fresh client: 1 s and 3 repetitions, 5 s and 1, 10 s and none.
+	Ladder []Rung
+	// Operation bounds a whole method of a client; 45 s.
+	Operation time.Duration
+	// BusyPause is the pause before a command is repeated that the BMC was too busy for; 2 s.
+	BusyPause time.Duration
+	// BusyTries is how often such a command is tried; 6.
+	BusyTries int
+	// Poll is the pause between looks at the power state, where a reboot has to be made of off and on; 1 s.
+	Poll time.Duration
+}
+
+func (o Options) withDefaults() Options {
+	if len(o.Ladder) == 0 {
+		o.Ladder = []Rung{{time.Second, 3}, {5 * time.Second, 1}, {10 * time.Second, 0}}
+	}
+	if o.Operation <= 0 {
+		o.Operation = 45 * time.Second
+	}
+	if o.BusyPause <= 0 {
+		o.BusyPause = 2 * time.Second
+	}
+	if o.BusyTries <= 0 {
+		o.BusyTries = 6
+	}
+	if o.Poll <= 0 {
+		o.Poll = time.Second
+	}
+	return o
+}
+
+// Driver talks IPMI. Between clients it keeps only what worked; there are no sessions to end.
+type Driver struct {
+	options Options
+
+	mu     sync.Mutex
+	worked map[string]way // by address
+}
+
+// way is how a BMC was reached.
+type way struct {
+	rung  int
+	suite types.CipherSuiteID
+}
+
+var _ bmc.Driver = (*Driver)(nil)
+
+// New makes a driver that knows no BMC yet.
+func New(o Options) *Driver { return &Driver{options: o.withDefaults(), worked: map[string]way{}} }
+
+// Validate checks driver_info without the network.
+func (d *Driver) Validate(n node.Node) error {
+	_, err := readSettings(n)
+	return err
+}
+
+// Address is the BMC's.
+func (d *Driver) Address(n node.Node) (bmc.Address, error) {
+	s, err := readSettings(n)
+	if err != nil {
+		return bmc.Address{}, err
+	}
+	return bmc.Address{Queue: s.address(), Host: s.host}, nil
+}
+
+// Open makes a client.
+func (d *Driver) Open(n node.Node) (bmc.Client, error) {
+	s, err := readSettings(n)
+	if err != nil {
+		return nil, err
+	}
+	return &client{driver: d, settings: s, name: n.Driver}, nil
+}
+
+// Forget drops what worked with the node's BMC.
+func (d *Driver) Forget(_ context.Context, n node.Node) {
+	if s, err := readSettings(n); err == nil {
+		d.forget(s.address())
+	}
+}
+
+// Close has nothing to end: every session ended with the call that needed it.
+func (d *Driver) Close(context.Context) error { return nil }
+
+// known is what worked last.
+func (d *Driver) known(address string) (way, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	w, ok := d.worked[address]
+	return w, ok
+}
+
+func (d *Driver) remember(address string, w way) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.worked[address] = w
+}
+
+func (d *Driver) forget(address string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.worked, address)
+}

@@ -1,0 +1,108 @@
+package ipmi
+
+import (
+	"context"
+
+	"github.com/bougou/go-ipmi/pkg/command/chassis"
+	"github.com/bougou/go-ipmi/pkg/types"
+
+	"cagenut/node"
+)
+
+// Power reads the chassis status.
+func (c *client) Power(ctx context.Context) (p node.PowerState, err error) {
+	err = c.within(ctx, "read the power state", true, func(ctx context.Context, s *session) error {
+		p, err = power(ctx, s)
+		return err
+	})
+	return p, err
+}
+
+func power(ctx context.Context, s *session) (node.PowerState, error) {
+	st, err := s.GetChassisStatus(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case st.PowerIsOn:
+		return node.PowerOn, nil
+	}
+	return node.PowerOff, nil
+}
+
+// controls are the chassis controls of an action, the second where a BMC lacks the first.
+var controls = map[node.PowerAction][]chassis.ChassisControl{
+	node.ActionOn:      {chassis.ChassisControlPowerUp},
+	node.ActionOff:     {chassis.ChassisControlPowerDown},
+	node.ActionSoftOff: {chassis.ChassisControlSoftShutdown},
+	node.ActionReboot:  {chassis.ChassisControlHardReset, chassis.ChassisControlPowerCycle},
+}
+
+// SetPower sends the chassis control, unless the goal is reached already. IPMI has no soft reboot: that is a soft shutdown, the
+// wait for it, and a start.
+func (c *client) SetPower(ctx context.Context, action node.PowerAction) error {
+	if action != node.ActionSoftReboot {
+		return c.control(ctx, action)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*c.driver.options.Operation)
+	defer cancel()
+	now, err := c.Power(ctx)
+	if err == nil && now == node.PowerOn {
+		err = c.control(ctx, node.ActionSoftOff)
+	}
+	for err == nil {
+		if now, err = c.Power(ctx); err != nil || now == node.PowerOff {
+			break
+		}
+		if err = sleep(ctx, c.driver.options.Poll); err != nil {
+			return c.fail(ctx, string(action), err)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return c.control(ctx, node.ActionOn)
+}
+
+func (c *client) control(ctx context.Context, action node.PowerAction) error {
+	if len(controls[action]) == 0 {
+		return &node.Unsupported{Driver: c.name, Extension: string(action)}
+	}
+	for try := 1; ; try++ {
+		err := c.within(ctx, string(action), false, func(ctx context.Context, s *session) error {
+			now, err := power(ctx, s)
+			if err != nil {
+				return err
+			}
+			return send(ctx, s, action, now)
+		})
+		if err == nil {
+			return nil
+		}
+		// The command may have arrived although its answer did not, and a refusal may mean "already so" (G34).
+		cc, _ := code(err)
+		if now, readErr := c.Power(ctx); readErr == nil && now == action.Result() && action != node.ActionReboot {
+			return nil
+		}
+		if cc != types.CodeNotSupported || try == c.driver.options.BusyTries || sleep(ctx, c.driver.options.BusyPause) != nil {
+			return err
+		}
+	}
+}
+
+// send sends an action to a server whose state is now.
+func send(ctx context.Context, s *session, action node.PowerAction, now node.PowerState) error {
+	if action == node.ActionReboot && now == node.PowerOff {
+		action = node.ActionOn // a server that is off cannot be rebooted, only started
+	}
+	if action != node.ActionReboot && now == action.Result() {
+		return nil
+	}
+	s.WithRetry(0) // the library would send a power command again when its answer is late
+	var err error
+	for _, control := range controls[action] {
+		if _, err = s.ChassisControl(ctx, control); err == nil || !unsupported(err) {
+			break
+		}
+	}
+	return err
+}

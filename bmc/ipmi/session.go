@@ -1,0 +1,153 @@
+package ipmi
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	goipmi "github.com/bougou/go-ipmi/pkg/client"
+	"github.com/bougou/go-ipmi/pkg/types"
+)
+
+// goodbye bounds the end of a session: the BMC ends it by itself when that datagram is lost.
+const goodbye = 2 * time.Second
+
+// session is one login: for one goroutine, for a few commands, closed once.
+type session struct {
+	*goipmi.Client
+	unhook func() bool
+}
+
+// end closes the session. The library needs a living context to tell the BMC and a dead one to free the socket without waiting.
+func (s *session) end(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, goodbye)
+	defer cancel()
+	_ = s.Close(ctx) // nobody is helped by an error here: the socket is closed in any case
+	s.unhook()
+}
+
+// connect climbs the ladder from where it worked last time.
+func (c *client) connect(ctx context.Context) (*session, error) {
+	ladder := c.driver.options.Ladder
+	suites := []types.CipherSuiteID{types.CipherSuiteID17, types.CipherSuiteID3}
+	known, ok := c.driver.known(c.address())
+	if ok && known.suite == types.CipherSuiteID3 {
+		suites[0], suites[1] = suites[1], suites[0]
+	}
+	var err error
+	for rung := known.rung; rung < len(ladder); rung++ {
+		for _, suite := range suites {
+			var s *session
+			if s, err = c.login(ctx, ladder[rung], suite); err == nil {
+				c.driver.remember(c.address(), way{rung: rung, suite: suite})
+				return s, nil
+			}
+			if ctx.Err() != nil || hopeless(err) {
+				return nil, err
+			}
+			if silent(err) {
+				break
+			}
+		}
+	}
+	c.driver.forget(c.address()) // begin at the bottom next time
+	return nil, err
+}
+
+// login makes one client and one session with one cipher suite.
+func (c *client) login(ctx context.Context, r Rung, suite types.CipherSuiteID) (*session, error) {
+	g, err := goipmi.NewClient(c.host, c.port, c.user, string(c.password))
+	if err != nil {
+		return nil, err
+	}
+	hook := &hookedDialer{ctx: ctx, address: c.address()}
+	g.WithInterface(goipmi.InterfaceLanplus).WithTimeout(r.Timeout).WithRetry(r.Retries).WithUDPProxy(hook)
+	g.WithCipherSuiteID(suite).WithMaxPrivilegeLevel(types.PrivilegeLevelOperator)
+	s := &session{Client: g, unhook: hook.release}
+	if err := g.Connect(ctx); err != nil {
+		gone, cancel := context.WithCancel(ctx)
+		cancel()
+		s.end(gone)
+		return nil, err
+	}
+	return s, nil
+}
+
+// hookedDialer gives the library a socket that closes when the caller's context ends, so that no read outlives the caller.
+type hookedDialer struct {
+	ctx     context.Context
+	address string
+	stop    func() bool
+}
+
+// Dial resolves the name within the context too; the library's own address is the same.
+func (h *hookedDialer) Dial(network, _ string) (net.Conn, error) {
+	var d net.Dialer
+	conn, err := d.DialContext(h.ctx, network, h.address)
+	if err != nil {
+		return nil, err
+	}
+	once := &closeOnce{Conn: conn}
+	h.stop = context.AfterFunc(h.ctx, func() { _ = once.Close() })
+	return once, nil
+}
+
+func (h *hookedDialer) release() bool { return h.stop == nil || h.stop() }
+
+// closeOnce lets both the context and the library close the socket.
+type closeOnce struct {
+	net.Conn
+	once sync.Once
+	err  error
+}
+
+// Close closes the socket the first time.
+func (c *closeOnce) Close() error {
+	c.once.Do(func() { c.err = c.Conn.Close() })
+	return c.err
+}
+
+// hopeless tells of failures that another try meets again: nobody listens, no such name, wrong password. Of the last there
+// must be no second try, because BMCs lock accounts.
+func hopeless(err error) bool {
+	var dns *net.DNSError
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &dns) || loginRefused(err) != ""
+}
+
+// silent tells that not even the first datagram was answered.
+func silent(err error) bool {
+	return strings.Contains(err.Error(), "Get Channel Authentication Capabilities failed")
+}
+
+// loginRefused is why the BMC refused the login, or "". The library joins its errors as text, so text is what there is.
+func loginRefused(err error) string {
+	for sign, why := range map[string]string{
+		"RAKP2 authentication code mismatch":        "wrong password",
+		"RAKP4 integrity check value does not":      "wrong password",
+		"RMCP+ status 0x0f":                         "wrong password",
+		"RMCP+ status 0x0d":                         "unknown user",
+		"RMCP+ status 0x0a":                         "the user may not act as an operator",
+		"SetSessionPrivilegeLevel to (OPERATOR) fa": "the user may not act as an operator",
+	} {
+		if strings.Contains(err.Error(), sign) {
+			return why
+		}
+	}
+	return ""
+}
+
+// sleep waits; the error is the context's.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

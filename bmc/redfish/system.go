@@ -2,6 +2,7 @@ package redfish
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -155,8 +156,9 @@ func (c *client) best(g *gofish.APIClient, paths []string) (string, error) {
 	for _, p := range paths {
 		s, err := c.fetchAt(g, p)
 		if err != nil {
-			if status(err) != 0 {
-				continue // a board that is off answers 503
+			var missing *node.Invalid
+			if status(err) != 0 || errors.As(err, &missing) {
+				continue // a board that is off answers 503, one that is gone 404
 			}
 			return "", err
 		}

@@ -1,0 +1,175 @@
+package redfish_test
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"cagenut/node"
+)
+
+// recorded is a BMC that answers what a real one answered, takes resets and boot overrides, and enforces ETags. Handlers change
+// how it takes a PATCH.
+type recorded struct {
+	t      *testing.T
+	root   string // folder of /redfish/v1
+	system string // path of the server
+
+	mu      sync.Mutex
+	changes map[string]any // what differs from the recording, in the system
+	version int
+	resets  []string
+	patches []map[string]any
+}
+
+// sharedFolder finds the recordings, which are kept beside the repository and not in it.
+func sharedFolder(t *testing.T) string {
+	t.Helper()
+	shared := os.Getenv("CAGENUT_SHARED")
+	for dir, err := os.Getwd(); shared == "" && err == nil && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			shared = filepath.Join(filepath.Dir(dir), "shared")
+		}
+	}
+	folder := filepath.Join(shared, "redfish")
+	if _, err := os.Stat(folder); err != nil {
+		t.Skipf("the recorded answers of real BMCs are not here: %s (set CAGENUT_SHARED to the folder that holds redfish/)", err)
+	}
+	return folder
+}
+
+func (r *recorded) document(path string) map[string]any {
+	path = strings.TrimPrefix(strings.TrimRight(path, "/"), "/redfish/v1")
+	b, err := os.ReadFile(filepath.Join(r.root, filepath.FromSlash(path), "index.json"))
+	if err != nil {
+		return nil
+	}
+	var doc map[string]any
+	if err := json.Unmarshal(b, &doc); err != nil {
+		r.t.Errorf("%s: %v", path, err)
+	}
+	return doc
+}
+
+func (r *recorded) tag() string { return `"v` + string(rune('a'+r.version)) + `"` }
+
+func (r *recorded) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	doc := r.document(q.URL.Path)
+	switch {
+	case q.Method == http.MethodPost && strings.HasSuffix(q.URL.Path, "ComputerSystem.Reset"):
+		var body struct{ ResetType string }
+		_ = json.NewDecoder(q.Body).Decode(&body)
+		r.resets = append(r.resets, body.ResetType)
+		r.changes["PowerState"] = "On"
+		if body.ResetType == "ForceOff" || body.ResetType == "GracefulShutdown" {
+			r.changes["PowerState"] = "Off"
+		}
+		w.WriteHeader(http.StatusNoContent)
+	case doc == nil:
+		http.Error(w, "not recorded", http.StatusNotFound)
+	case q.Method == http.MethodPatch && q.Header.Get("If-Match") != r.tag():
+		http.Error(w, `{"error":{}}`, http.StatusPreconditionFailed)
+	case q.Method == http.MethodPatch:
+		var body struct{ Boot map[string]any }
+		_ = json.NewDecoder(q.Body).Decode(&body)
+		r.patches = append(r.patches, body.Boot)
+		boot, _ := r.changes["Boot"].(map[string]any)
+		if boot == nil {
+			boot = map[string]any{}
+		}
+		maps.Copy(boot, body.Boot)
+		r.changes["Boot"] = boot
+		r.version++
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		if q.URL.Path == r.system {
+			merge(doc, r.changes)
+			delete(doc, "@odata.etag")
+			w.Header().Set("ETag", r.tag())
+		}
+		_ = json.NewEncoder(w).Encode(doc)
+	}
+}
+
+func merge(into, from map[string]any) {
+	for k, v := range from {
+		inner, isMap := v.(map[string]any)
+		if outer, ok := into[k].(map[string]any); ok && isMap {
+			merge(outer, inner)
+			continue
+		}
+		into[k] = v
+	}
+}
+
+func TestRealBMCsAreUnderstood(t *testing.T) {
+	folder := sharedFolder(t)
+	for _, machine := range []struct {
+		folder, system string
+		boot           node.Boot // as recorded
+		devices        int
+		mode           string // that goes with an override; "" where the BMC tells none
+	}{
+		{"dell-r750-idrac9/redfish/v1", "/redfish/v1/Systems/System.Embedded.1", node.Boot{}, 4, "UEFI"},
+		{"dmtf-public-rackmount1", "/redfish/v1/Systems/437XR1138R2", node.Boot{Device: node.BootPXE}, 4, "UEFI"},
+		{"gigabyte-h262-ami", "/redfish/v1/Systems/Self", node.Boot{}, 4, "Legacy"},
+		{"hpe-dl360-ilo5", "/redfish/v1/Systems/1", node.Boot{}, 4, "UEFI"},
+		{"lenovo-sr670-xcc/redfish/v1", "/redfish/v1/Systems/1", node.Boot{}, 4, "UEFI"},
+		{"supermicro-x13/redfish/v1", "/redfish/v1/Systems/1", node.Boot{}, 4, "UEFI"},
+	} {
+		t.Run(strings.Split(machine.folder, "/")[0], func(t *testing.T) {
+			root := filepath.Join(folder, filepath.FromSlash(machine.folder))
+			if _, err := os.Stat(filepath.Join(root, "redfish", "v1")); err == nil {
+				root = filepath.Join(root, "redfish", "v1")
+			}
+			r := &recorded{t: t, root: root, system: machine.system, changes: map[string]any{}}
+			server := httptest.NewServer(r)
+			defer server.Close()
+			n := node.Node{UUID: node.NewUUID(), Driver: node.DriverRedfish, DriverInfo: map[string]any{"redfish_address": server.URL}}
+			c := open(t, newDriver(t, quick()), n)
+			ctx := t.Context()
+
+			if p, err := c.Power(ctx); err != nil || p != node.PowerOn {
+				t.Fatalf("power %q, %v", p, err)
+			}
+			if b, err := c.Boot(ctx); err != nil || b != machine.boot {
+				t.Errorf("boot %+v, %v; want %+v", b, err, machine.boot)
+			}
+			if d, err := c.SupportedBoot(ctx); err != nil || len(d) != machine.devices {
+				t.Errorf("devices %v, %v", d, err)
+			}
+			for _, a := range []node.PowerAction{node.ActionOff, node.ActionOn, node.ActionReboot, node.ActionSoftReboot, node.ActionSoftOff} {
+				if err := c.SetPower(ctx, a); err != nil {
+					t.Errorf("%s: %v", a, err)
+				}
+			}
+			if err := c.SetBoot(ctx, node.Boot{Device: node.BootPXE}); err != nil {
+				t.Errorf("network boot: %v", err)
+			}
+			if len(r.patches) == 0 {
+				t.Fatal("no PATCH arrived")
+			}
+			sent := r.patches[len(r.patches)-1]
+			if mode, _ := sent["BootSourceOverrideMode"].(string); mode != machine.mode || sent["BootSourceOverrideTarget"] != "Pxe" || sent["BootSourceOverrideEnabled"] != "Once" {
+				t.Errorf("sent %v", sent)
+			}
+			if err := c.SetBoot(ctx, node.Boot{}); err != nil {
+				t.Errorf("removing it: %v", err)
+			}
+			if b, err := c.Boot(ctx); err != nil || b != (node.Boot{}) {
+				t.Errorf("afterwards %+v, %v", b, err)
+			}
+			if len(r.resets) < 5 {
+				t.Errorf("resets %v", r.resets)
+			}
+		})
+	}
+}

@@ -33,7 +33,7 @@ func IsOffered(e node.Event) bool { return slices.Contains(offered, e) }
 func VerbLabel(s node.State, e node.Event) string {
 	switch e {
 	case node.Abort:
-		if Group(s) == GroupWaiting && s != node.InspectWait {
+		if _, err := s.Next(node.Abort); err == nil && s != node.InspectWait {
 			return "Abort"
 		}
 		return TextAbort

@@ -72,6 +72,14 @@ func AbortQuestion(name, place string) string {
 	return fmt.Sprintf("Abort inspection of %s (%s)?", name, place)
 }
 
+// AbortElseQuestion is for the states in which something other than an inspection is aborted.
+func AbortElseQuestion(name string, s node.State) string {
+	return fmt.Sprintf("Abort what runs on %s (%s)?", name, s)
+}
+
+// TextAbortElse is what that does.
+const TextAbortElse = "What runs on the node stops where it is. This cannot be undone."
+
 // PowerQuestion names the node and its place.
 func PowerQuestion(label, name, place string) string {
 	if place == "" {

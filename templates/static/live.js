@@ -150,6 +150,7 @@ function ticks(root) {
     if (t.textContent !== text) t.textContent = text
   }
 }
+if (location.search.includes('done=')) history.replaceState(null, '', location.pathname)
 setInterval(() => {
   if (document.hidden) return
   ticks(document)

@@ -1,0 +1,99 @@
+package ui
+
+import (
+	"github.com/gofiber/fiber/v2"
+
+	"cagenut/node"
+	"cagenut/templates"
+)
+
+// back is where an action was started: "list" or "node".
+func back(s string) string {
+	if s == "list" {
+		return "list"
+	}
+	return "node"
+}
+
+// away is the address that leads back there.
+func away(from string, n node.Node) string {
+	if from == "list" {
+		return "/ui"
+	}
+	return nodeURL(n.Label())
+}
+
+// confirmAbort asks back before an abort: a page, or the inside of a dialog. The form carries the attempt that the person
+// saw when the link was drawn, so that what they decide on is what is aborted.
+func (p *Pages) confirmAbort(c *fiber.Ctx) error {
+	if !mayAct(c) {
+		return p.notAllowed(c)
+	}
+	id, err := ident(c)
+	if err != nil {
+		return err
+	}
+	frame := p.frame(c, "Abort", "")
+	n, err := p.o.Store.Node(c.UserContext(), id)
+	if err != nil {
+		return err
+	}
+	from := back(c.Query("back"))
+	box := templates.Confirm{
+		Frame: frame, Question: templates.AbortQuestion(n.Label(), placeWords(n)), Consequence: templates.TextConsequence,
+		Post: nodeURL(n.UUID) + "/provision", Field: "verb", Value: string(node.Abort), Back: from, Away: away(from, n),
+		Attempt: n.AttemptID, Yes: templates.VerbLabel(n.ProvisionState, node.Abort), No: templates.TextKeepRunning, WithReason: true,
+	}
+	if n.DisablePowerOff {
+		box.Consequence = templates.TextConsequenceReboot
+	}
+	_, err = n.ProvisionState.Next(node.Abort)
+	if err == nil && n.ProvisionState != node.InspectWait {
+		box.Question, box.Consequence, box.WithReason = templates.AbortElseQuestion(n.Label(), n.ProvisionState), templates.TextAbortElse, false
+	}
+	box.Title = box.Question
+	if err != nil {
+		text, err := p.lateAbort(c.UserContext(), n, c.Query("attempt"))
+		if err != nil {
+			return err
+		}
+		box.Refused = text
+	} else if seen := c.Query("attempt"); seen != "" && seen != n.AttemptID {
+		box.Refused = templates.NewerAttempt
+	}
+	if scripted(c) {
+		return render(c, fiber.StatusOK, templates.ConfirmDialog(box))
+	}
+	return render(c, fiber.StatusOK, templates.ConfirmPage(box))
+}
+
+// confirmPower asks back before a server is switched off or reset.
+func (p *Pages) confirmPower(c *fiber.Ctx) error {
+	if !mayAct(c) {
+		return p.notAllowed(c)
+	}
+	id, err := ident(c)
+	if err != nil {
+		return err
+	}
+	action := node.PowerAction(c.Query("target"))
+	if action.Result() == "" {
+		return fiber.NewError(fiber.StatusBadRequest, "The address names no power action.")
+	}
+	frame := p.frame(c, "Power", "")
+	n, err := p.o.Store.Node(c.UserContext(), id)
+	if err != nil {
+		return err
+	}
+	label := templates.PowerLabel(action)
+	box := templates.Confirm{
+		Frame: frame, Question: templates.PowerQuestion(label, n.Label(), placeWords(n)), Consequence: templates.PowerConsequence(action),
+		Post: nodeURL(n.UUID) + "/power", Field: "target", Value: string(action), Back: "node", Away: nodeURL(n.Label()),
+		Yes: label, No: "Leave it as it is",
+	}
+	box.Title = box.Question
+	if scripted(c) {
+		return render(c, fiber.StatusOK, templates.ConfirmDialog(box))
+	}
+	return render(c, fiber.StatusOK, templates.ConfirmPage(box))
+}

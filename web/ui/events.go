@@ -1,0 +1,73 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/a-h/templ"
+	"github.com/gofiber/fiber/v2"
+
+	"cagenut/node"
+	"cagenut/templates"
+	"cagenut/web/live"
+)
+
+// events is the page's stream: view=list, or view=node&node=UUID; after is where the page was drawn. A browser that
+// connects again sends the last event's id instead.
+func (p *Pages) events(c *fiber.Ctx) error {
+	v := live.View{Act: mayAct(c)}
+	switch c.Query("view") {
+	case "list":
+	case "node":
+		if v.Node = c.Query("node"); !node.IsUUID(v.Node) {
+			return fiber.NewError(fiber.StatusBadRequest, "The address names no node.")
+		}
+	default:
+		return fiber.NewError(fiber.StatusBadRequest, "The address names no view.")
+	}
+	return p.hub.Fragments(c, v, c.Get("Last-Event-ID", c.Query("after")))
+}
+
+// Draw is a node's row or the content of its page, as a fragment.
+func (p *Pages) Draw(ctx context.Context, v live.View, uuid string) ([]byte, error) {
+	part, err := p.part(ctx, v, uuid)
+	if err != nil {
+		return nil, err
+	}
+	return draw(ctx, fragment(part))
+}
+
+func (p *Pages) part(ctx context.Context, v live.View, uuid string) (templ.Component, error) {
+	n, err := p.o.Store.Node(ctx, uuid)
+	var gone *node.NotFound
+	if errors.As(err, &gone) {
+		if v.Node != "" {
+			return templates.NodeGone(), nil
+		}
+		return templates.RowGone(uuid), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if v.Node != "" {
+		view, err := p.nodeView(ctx, n, v.Act)
+		return templates.NodeOf(view), err
+	}
+	row, err := p.row(ctx, n, v.Act)
+	return templates.RowOf(row), err
+}
+
+// DrawCounts is the numbers on the tabs, and the title that names what needs a person.
+func (p *Pages) DrawCounts(ctx context.Context) ([]byte, error) {
+	counts, err := p.o.Store.CountByState(ctx)
+	if err != nil {
+		return nil, err
+	}
+	by := groupCounts(counts)
+	parts := []templ.Component{fragment(templates.Count("all", strconv.Itoa(by["all"])))}
+	for _, group := range templates.Groups() {
+		parts = append(parts, fragment(templates.Count(group, strconv.Itoa(by[group]))))
+	}
+	return draw(ctx, append(parts, templates.Title(listTitle(counts)+" · Cagenut"))...)
+}

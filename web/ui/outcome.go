@@ -1,0 +1,112 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"cagenut/node"
+	"cagenut/templates"
+	"cagenut/web"
+)
+
+// notAllowed answers people who may look but not act.
+func (p *Pages) notAllowed(c *fiber.Ctx) error {
+	return p.fail(c, fiber.StatusForbidden, templates.Failure{Headline: headline(fiber.StatusForbidden), Text: templates.TextViewer})
+}
+
+// refused answers an action that did not happen: what is true now, in words, with the status of the error's kind. verb is
+// "" for a power action. An error of no known kind goes on to guard.
+func (p *Pages) refused(c *fiber.Ctx, before node.Node, verb node.Event, attempt string, err error) error {
+	text, known := p.sentence(c.UserContext(), before, verb, attempt, err)
+	if !known {
+		return err
+	}
+	status, _ := web.Status(err)
+	what := templates.VerbLabel(before.ProvisionState, verb)
+	if verb == "" {
+		what = "Power"
+	}
+	return p.fail(c, status, templates.Failure{
+		Headline: fmt.Sprintf("%s: not done", what), Text: text,
+		Away: nodeURL(before.Label()), AwayText: "To " + before.Label(),
+	})
+}
+
+// sentence says why an action did not happen. known is false for errors that are not for readers.
+func (p *Pages) sentence(ctx context.Context, before node.Node, verb node.Event, attempt string, err error) (text string, known bool) {
+	now, readErr := p.o.Store.Node(ctx, before.UUID)
+	if readErr != nil {
+		now = before // deleted in the meantime, or unreadable: what we knew is the best there is
+	}
+	var (
+		stale       *node.Stale
+		transition  *node.InvalidTransition
+		locked      *node.Locked
+		unsupported *node.Unsupported
+		unreachable *node.Unreachable
+		invalid     *node.Invalid
+		conflict    *node.Conflict
+	)
+	switch {
+	case errors.As(err, &stale), errors.As(err, &transition) && verb == node.Abort:
+		late, lateErr := p.lateAbort(ctx, now, attempt)
+		return late, lateErr == nil
+	case errors.As(err, &transition):
+		return templates.NotPossible(templates.VerbLabel(now.ProvisionState, verb), now.ProvisionState), true
+	case errors.As(err, &locked):
+		return templates.LockedBy(locked.Holder), true
+	case errors.As(err, &unsupported):
+		return templates.Unsupported(unsupported.Error()), true
+	case errors.As(err, &unreachable):
+		if unreachable.Timeout {
+			return templates.NoAnswerFrom(unreachable.Error(), now.ProvisionState), true
+		}
+		return templates.NotAccepted(unreachable.Error(), now.ProvisionState), true
+	case errors.As(err, &invalid):
+		return ended(invalid.Error()) + " Nothing was done.", true
+	case errors.As(err, &conflict):
+		return ended(conflict.Error()) + " Nothing was done.", true
+	}
+	return "", false
+}
+
+func ended(s string) string { return strings.TrimRight(s, ". ") + "." }
+
+// lateAbort says what became of the attempt that somebody saw and wanted to abort: who was first, or how it ended. seen
+// is "" for a form that carried none.
+func (p *Pages) lateAbort(ctx context.Context, now node.Node, seen string) (string, error) {
+	if seen == "" {
+		seen = now.AttemptID
+	}
+	if seen == "" {
+		return templates.NotAbortable(now.ProvisionState), nil
+	}
+	a, err := p.attempt(ctx, seen)
+	if err != nil {
+		return "", err
+	}
+	if a == nil || a.NodeUUID != now.UUID {
+		return templates.NotAbortable(now.ProvisionState), nil
+	}
+	var text string
+	switch a.Outcome {
+	case node.Succeeded:
+		text = templates.Finished(words(p.o.Now().Sub(a.EndedAt))+" ago", now.ProvisionState)
+	case node.Aborted:
+		text = templates.AlreadyAborted(a.Ended.Name(), clock(a.EndedAt))
+	case node.TimedOut:
+		text = templates.AlreadyTimedOut(clock(a.EndedAt), now.ProvisionState)
+	case node.Failed:
+		text = templates.AlreadyFailed(clock(a.EndedAt), now.ProvisionState)
+	default:
+		return templates.NotAbortable(now.ProvisionState), nil
+	}
+	if now.AttemptID != seen {
+		text += " " + templates.NewerAttempt
+	}
+	return text, nil
+}

@@ -1,0 +1,124 @@
+package ui
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"cagenut/conductor"
+	"cagenut/node"
+	"cagenut/templates"
+	"cagenut/web"
+	"cagenut/web/live"
+)
+
+// Conductor carries out what the buttons ask for.
+type Conductor interface {
+	SetProvisionState(ctx context.Context, actor node.Actor, ident string, req conductor.ProvisionRequest) error
+	SetPower(ctx context.Context, actor node.Actor, ident string, req conductor.PowerRequest) error
+}
+
+// Store is what the pages read. Reads never wait for a BMC.
+type Store interface {
+	Node(ctx context.Context, ident string) (node.Node, error)
+	Nodes(ctx context.Context, f node.Filter) ([]node.Node, error)
+	CountByState(ctx context.Context) (map[node.State]int, error)
+	Ports(ctx context.Context, f node.PortFilter) ([]node.Port, error)
+	History(ctx context.Context, nodeUUID string, p node.Page) ([]node.History, error)
+	Inventory(ctx context.Context, nodeUUID string) (node.Inventory, error)
+	Attempt(ctx context.Context, id string) (node.Attempt, error)
+	Attempts(ctx context.Context, f node.RunFilter) ([]node.Attempt, error)
+}
+
+// Options are what the pages need.
+type Options struct {
+	Conductor Conductor
+	Store     Store
+	Log       *slog.Logger
+	Now       func() time.Time // the appliance's clock; time.Now if nil
+	// PublicURL is the base of the API in the examples; "" to take it from the request.
+	PublicURL string
+	// InspectTimeout tells when a wait ends by itself; 0: never.
+	InspectTimeout time.Duration
+}
+
+// Pages are the dashboard's handlers. They also draw the fragments of the event streams (live.Pages).
+type Pages struct {
+	o   Options
+	hub *live.Hub
+}
+
+var _ live.Pages = (*Pages)(nil)
+
+// New makes the pages; the hub that they stream from is made with them and given to Register.
+func New(o Options) *Pages {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Pages{o: o}
+}
+
+// Register puts the pages on a router whose root is the server's root.
+func (p *Pages) Register(r fiber.Router, hub *live.Hub) {
+	p.hub = hub
+	r.Get("/ui", p.guard(p.list))
+	r.Get("/ui/", func(c *fiber.Ctx) error { return c.Redirect("/ui", fiber.StatusPermanentRedirect) })
+	r.Get("/ui/events", p.guard(p.events))
+	r.Get("/ui/nodes/:ident", p.guard(p.node))
+	r.Get("/ui/nodes/:ident/abort", p.guard(p.confirmAbort))
+	r.Get("/ui/nodes/:ident/power", p.guard(p.confirmPower))
+	r.Post("/ui/nodes/:ident/provision", p.guard(p.provision))
+	r.Post("/ui/nodes/:ident/power", p.guard(p.power))
+}
+
+// RegisterStatic serves style sheet, script and icon. They hold nothing secret and are wanted by the sign-in page too, so
+// they may be registered before authentication.
+func RegisterStatic(r fiber.Router) {
+	r.Get(templates.StaticPath+":name", func(c *fiber.Ctx) error {
+		body, contentType, ok := templates.Asset(c.Params("name"))
+		if !ok {
+			return fiber.ErrNotFound
+		}
+		c.Set(fiber.HeaderContentType, contentType)
+		c.Set(fiber.HeaderCacheControl, "public, max-age=31536000, immutable")
+		return c.Send(body)
+	})
+}
+
+// NotFound is the page for addresses below /ui that are none; to be registered after every other page.
+func (p *Pages) NotFound(c *fiber.Ctx) error {
+	return p.fail(c, fiber.StatusNotFound, templates.Failure{Headline: "There is no such page", Text: "The address may be mistyped, or the page may have moved."})
+}
+
+// mayAct tells whether the person may press buttons (G56).
+func mayAct(c *fiber.Ctx) bool {
+	_, role := web.User(c)
+	return role == "operator" || role == "admin"
+}
+
+// scripted tells whether the page's script asks, which wants fragments.
+func scripted(c *fiber.Ctx) bool { return c.Get("X-Requested-With") == "fetch" }
+
+// frame is what stands around a page. Call it before reading what the page shows: it holds the place in the event stream.
+func (p *Pages) frame(c *fiber.Ctx, title, events string) templates.Frame {
+	user, _ := web.User(c)
+	return templates.Frame{
+		Title: title, User: user, Events: events, After: p.hub.Position(),
+		Now:    p.o.Now().UTC().Format(time.RFC3339),
+		Notice: templates.Done(c.Query("done")),
+	}
+}
+
+// apiURL is the base of the API in the examples.
+func (p *Pages) apiURL(c *fiber.Ctx) string {
+	if p.o.PublicURL != "" {
+		return strings.TrimSuffix(p.o.PublicURL, "/")
+	}
+	return c.BaseURL()
+}

@@ -46,14 +46,18 @@ func (s *Server) serveIPMI(socket *net.UDPConn) error {
 	registry.Use(s.observe)
 	handlers.RegisterAllHandlers(registry)
 	s.ipmi = ipmiserver.NewServer(b, &deafSocket{Conn: udp.Wrap(socket), s: s}, ipmiserver.WithHandlerRegistry(registry))
-	s.rack.wg.Go(func() { _ = s.ipmi.Serve(s.ctx) }) // it always ends with "closed"
+	s.rack.start(func() { _ = s.ipmi.Serve(s.ctx) }) // it always ends with "closed"
 	return nil
 }
 
 // observe logs every command and answers for a busy BMC.
 func (s *Server) observe(next handlers.Handler) handlers.Handler {
 	return handlers.HandlerFunc(func(ctx context.Context, h *handlers.HandlerContext, data []byte) ([]byte, types.CompletionCode, error) {
-		s.requests.add("IPMI", h.Command.Name, "")
+		if !s.rack.enter() {
+			return nil, types.CodeNodeBusy, nil
+		}
+		defer s.rack.leave()
+		s.note("IPMI", h.Command.Name, "")
 		inSession := h.Session != nil
 		if inSession && h.Command.Name != types.CommandCloseSession.Name && s.spend(func(f *Faults) *int { return &f.Busy }) {
 			return nil, types.CodeNodeBusy, nil
@@ -75,7 +79,7 @@ func (d *deafSocket) ReadFrom(buf []byte) (int, net.Addr, error) {
 		if err != nil || !d.s.currentFaults().Hang {
 			return n, from, err
 		}
-		d.s.requests.add("IPMI", "unanswered", "")
+		d.s.note("IPMI", "unanswered", "")
 	}
 }
 
@@ -158,7 +162,7 @@ func (c *chassis) ColdReset(context.Context) error { return c.control("Hard Rese
 func (c *chassis) WarmReset(context.Context) error { return c.control("Soft Shutdown", false, false) }
 
 func (c *chassis) control(detail string, to, restart bool) error {
-	c.s.requests.add("IPMI", "Chassis Control", detail)
+	c.s.note("IPMI", "Chassis Control", detail)
 	if c.s.spend(func(f *Faults) *int { return &f.ResetConflicts }) {
 		return types.CodeNotSupported
 	}
@@ -178,7 +182,7 @@ var selectorDevices = map[types.BootDeviceSelector]node.BootDevice{
 // SetBootFlags is the boot override.
 func (c *chassis) SetBootFlags(_ context.Context, f *types.BootOptionParam_BootFlags) error {
 	device := selectorDevices[f.BootDeviceSelector]
-	c.s.requests.add("IPMI", "Boot Flags", "device="+string(device))
+	c.s.note("IPMI", "Boot Flags", "device="+string(device))
 	faults := c.s.currentFaults()
 	switch {
 	case faults.RefuseBoot:

@@ -63,6 +63,7 @@ func (m *machine) setOverride(o override) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.boot = o
+	m.server.news.tell()
 }
 
 func (m *machine) currentPhase() Phase {
@@ -81,9 +82,6 @@ func (m *machine) command(to, restart bool) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.server.ctx.Err() != nil {
-		return // the rack is closing and waits for what was started before
-	}
 	if m.pending != nil {
 		m.pending()
 		m.pending = nil
@@ -94,7 +92,7 @@ func (m *machine) command(to, restart bool) {
 	}
 	ctx, cancel := context.WithCancel(m.server.ctx)
 	m.pending = cancel
-	m.server.rack.wg.Go(func() {
+	m.server.rack.start(func() {
 		defer cancel()
 		if !pause(ctx, m.delay) {
 			return
@@ -124,6 +122,7 @@ func (m *machine) switchTo(to, restart bool) {
 	if to == m.on && !restart {
 		return
 	}
+	defer m.server.news.tell()
 	if m.stopBoot != nil {
 		m.stopBoot()
 		m.stopBoot = nil
@@ -150,13 +149,14 @@ func (m *machine) start() {
 	}
 	ctx, cancel := context.WithCancel(m.server.ctx)
 	m.stopBoot = cancel
-	m.server.rack.wg.Go(func() {
+	m.server.rack.start(func() {
 		defer cancel()
 		m.server.netboot(ctx, func(p Phase) {
 			m.mu.Lock()
 			defer m.mu.Unlock()
 			if ctx.Err() == nil {
 				m.phase = p
+				m.server.news.tell()
 			}
 		})
 	})

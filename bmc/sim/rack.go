@@ -75,10 +75,12 @@ type Rack struct {
 	wg      sync.WaitGroup
 
 	mu      sync.Mutex
+	closed  bool
 	bootURL string
 }
 
-// Start brings up all BMCs. Every server is off. The rack ends with Close, or when ctx ends; Close is needed in either case.
+// Start brings up all BMCs. Every server is off. When ctx ends, so does all that the servers run; the BMCs listen until Close,
+// which is needed in either case.
 func Start(ctx context.Context, o Options) (*Rack, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -91,7 +93,7 @@ func Start(ctx context.Context, o Options) (*Rack, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	r := &Rack{options: o, cancel: cancel, bootURL: o.BootURL}
 	for i := range o.Servers {
-		s := newServer(r, ctx, i)
+		s := newServer(ctx, r, i)
 		if err := s.listen(first); err != nil {
 			return nil, errors.Join(fmt.Errorf("sim: BMC of %s: %w", s.Name, err), r.Close())
 		}
@@ -134,12 +136,39 @@ func (r *Rack) ReleaseReports() {
 // Close switches everything off, closes all listeners and waits for all goroutines.
 func (r *Rack) Close() error {
 	r.cancel()
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
 	var errs []error
 	for _, s := range r.servers {
 		errs = append(errs, s.stopBMC())
 	}
 	r.wg.Wait()
 	return errors.Join(errs...)
+}
+
+// enter counts the caller among those that Close waits for, until leave. It is false when the rack is closing.
+func (r *Rack) enter() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return false
+	}
+	r.wg.Add(1)
+	return true
+}
+
+func (r *Rack) leave() { r.wg.Done() }
+
+// start runs f in a goroutine that Close waits for. Nothing starts any more when the rack is closing.
+func (r *Rack) start(f func()) {
+	if !r.enter() {
+		return
+	}
+	go func() {
+		defer r.leave()
+		f()
+	}()
 }
 
 // share tells whether the i-th of n is one of k that are spread evenly.

@@ -2,16 +2,13 @@ package sim
 
 import (
 	"bytes"
-	"crypto/rand"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"cagenut/node"
@@ -22,62 +19,7 @@ const (
 	systemPath   = "/redfish/v1/Systems/1"
 	sessionsPath = "/redfish/v1/SessionService/Sessions"
 	resetPath    = systemPath + "/Actions/ComputerSystem.Reset"
-	// mostSessions is how many logins a BMC keeps: real ones have a handful.
-	mostSessions = 8
 )
-
-// sessions are the logins of a Redfish BMC: id by token.
-type sessions struct {
-	mu     sync.Mutex
-	tokens map[string]string
-	last   int
-}
-
-// open makes a session; ok is false when the BMC has no more.
-func (s *sessions) open() (token, id string, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.tokens) >= mostSessions {
-		return "", "", false
-	}
-	if s.tokens == nil {
-		s.tokens = map[string]string{}
-	}
-	s.last++
-	token, id = rand.Text(), fmt.Sprint(s.last)
-	s.tokens[token] = id
-	return token, id, true
-}
-
-func (s *sessions) knows(token string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.tokens[token] != ""
-}
-
-func (s *sessions) end(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for token, known := range s.tokens {
-		if known == id {
-			delete(s.tokens, token)
-			return true
-		}
-	}
-	return false
-}
-
-func (s *sessions) clear() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	clear(s.tokens)
-}
-
-func (s *sessions) count() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.tokens)
-}
 
 func (s *Server) listenRedfish(addr netip.Addr) error {
 	return firstThatWorks(addr, redfishPort, func(hostport string) error {
@@ -88,7 +30,7 @@ func (s *Server) listenRedfish(addr netip.Addr) error {
 		tcp := l.Addr().(*net.TCPAddr)
 		s.host, s.Port, s.Address = tcp.IP.String(), tcp.Port, "http://"+tcp.String()
 		s.http = &http.Server{Handler: s.redfish(), ReadHeaderTimeout: 10 * time.Second}
-		s.rack.wg.Go(func() { _ = s.http.Serve(l) }) // it always ends with "closed"
+		s.rack.start(func() { _ = s.http.Serve(l) }) // it always ends with "closed"
 		return nil
 	})
 }
@@ -100,6 +42,7 @@ func (s *Server) redfish() http.Handler {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { answerJSON(w, http.StatusOK, resource()) })
 	}
 	mux.HandleFunc("POST "+sessionsPath, s.login)
+	mux.HandleFunc("GET "+sessionsPath+"/{id}", s.showSession)
 	mux.HandleFunc("DELETE "+sessionsPath+"/{id}", s.logout)
 	mux.HandleFunc("PATCH "+systemPath, s.patchSystem)
 	mux.HandleFunc("POST "+resetPath, s.resetSystem)
@@ -107,6 +50,10 @@ func (s *Server) redfish() http.Handler {
 		refuse(w, http.StatusNotFound, "ResourceMissingAtURI", "The resource at the URI "+r.URL.Path+" was not found.")
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !s.rack.enter() {
+			return
+		}
+		defer s.rack.leave()
 		body, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
 		if err != nil {
 			return
@@ -115,7 +62,7 @@ func (s *Server) redfish() http.Handler {
 		if r.URL.Path != "/" {
 			r.URL.Path = strings.TrimRight(r.URL.Path, "/")
 		}
-		s.requests.add(r.Method, r.URL.Path, detail(r.URL.Path, body))
+		s.note(r.Method, r.URL.Path, detail(r.URL.Path, body))
 		if !s.waitWhileHanging(r.Context()) {
 			return
 		}
@@ -124,6 +71,7 @@ func (s *Server) redfish() http.Handler {
 			return
 		}
 		if !s.open(r) && !s.authenticated(r) {
+			w.Header().Set("WWW-Authenticate", `Basic realm="BMC"`)
 			refuse(w, http.StatusUnauthorized, "NoValidSession", "There is no valid session established with the implementation.")
 			return
 		}
@@ -164,30 +112,6 @@ func (s *Server) authenticated(r *http.Request) bool {
 
 func (s *Server) admits(user, password string) bool {
 	return user == s.User && password == string(s.Password) && !s.currentFaults().RefuseLogin
-}
-
-func (s *Server) login(w http.ResponseWriter, r *http.Request) {
-	var who struct{ UserName, Password string }
-	if json.NewDecoder(r.Body).Decode(&who) != nil || !s.admits(who.UserName, who.Password) {
-		refuse(w, http.StatusUnauthorized, "ResourceAtUriUnauthorized", "The user name or password is wrong.")
-		return
-	}
-	token, id, ok := s.sessions.open()
-	if !ok {
-		refuse(w, http.StatusServiceUnavailable, "SessionLimitExceeded", "The session establishment failed because the number of simultaneous sessions exceeds the limit.")
-		return
-	}
-	w.Header().Set("X-Auth-Token", token)
-	w.Header().Set("Location", sessionsPath+"/"+id)
-	answerJSON(w, http.StatusCreated, map[string]any{"@odata.id": sessionsPath + "/" + id, "Id": id, "UserName": s.User})
-}
-
-func (s *Server) logout(w http.ResponseWriter, r *http.Request) {
-	if !s.sessions.end(r.PathValue("id")) {
-		refuse(w, http.StatusNotFound, "ResourceMissingAtURI", "There is no such session.")
-		return
-	}
-	w.WriteHeader(http.StatusNoContent)
 }
 
 // resetTypes are what the BMC allows.

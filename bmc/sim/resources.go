@@ -18,7 +18,7 @@ func (s *Server) resources() map[string]func() map[string]any {
 		rootPath + "/SessionService": func() map[string]any {
 			return resource("SessionService.v1_1_8.SessionService", rootPath+"/SessionService", map[string]any{"ServiceEnabled": true, "SessionTimeout": 1800, "Sessions": ref(sessionsPath)})
 		},
-		sessionsPath:             members("SessionCollection", sessionsPath),
+		sessionsPath:             s.sessionList,
 		rootPath + "/Chassis":    members("ChassisCollection", rootPath+"/Chassis", rootPath+"/Chassis/1"),
 		rootPath + "/Managers":   members("ManagerCollection", rootPath+"/Managers", rootPath+"/Managers/1"),
 		rootPath + "/Managers/1": s.managerResource,

@@ -8,7 +8,6 @@ import (
 	"net/netip"
 	"strconv"
 	"sync"
-	"time"
 
 	ipmiserver "github.com/bougou/go-ipmi/pkg/server"
 
@@ -34,6 +33,7 @@ type Server struct {
 	hardware hardware
 	machine  *machine
 	requests requestLog
+	news     news
 
 	mu       sync.Mutex
 	faults   Faults
@@ -48,7 +48,7 @@ type Server struct {
 	users    *ipmiUsers
 }
 
-func newServer(r *Rack, ctx context.Context, i int) *Server {
+func newServer(ctx context.Context, r *Rack, i int) *Server {
 	h := newHardware(r.options.Seed, i)
 	s := &Server{
 		Name: fmt.Sprintf("r%d-u%02d", i/serversPerRack+1, i%serversPerRack+1), Driver: r.options.driverOf(i),
@@ -109,12 +109,6 @@ func (s *Server) Boot() node.Boot { return s.machine.override().Boot }
 // Phase is what the server is doing.
 func (s *Server) Phase() Phase { return s.machine.currentPhase() }
 
-// Requests lists what the BMC was asked so far, oldest first.
-func (s *Server) Requests() []Request { return s.requests.all() }
-
-// ForgetRequests empties the list.
-func (s *Server) ForgetRequests() { s.requests.clear() }
-
 // SetPower switches the server by hand, at once: somebody pressed the button.
 func (s *Server) SetPower(p node.PowerState) { s.machine.press(p == node.PowerOn) }
 
@@ -122,7 +116,7 @@ func (s *Server) SetPower(p node.PowerState) { s.machine.press(p == node.PowerOn
 func (s *Server) ExpireSessions() { s.sessions.clear() }
 
 // OpenSessions counts the BMC's Redfish logins.
-func (s *Server) OpenSessions() int { return s.sessions.count() }
+func (s *Server) OpenSessions() int { return len(s.sessions.ids()) }
 
 // HoldReport lets the ramdisk wait before it reports, until ReleaseReport.
 func (s *Server) HoldReport() {
@@ -158,51 +152,4 @@ func (s *Server) stopBMC() error {
 		return s.ipmi.Close()
 	}
 	return nil
-}
-
-// Request is one thing that a BMC was asked.
-type Request struct {
-	At time.Time
-	// Method and Path are those of HTTP; for IPMI the method is "IPMI" and the path the command's name.
-	Method, Path string
-	// Detail is the body where it matters: the reset type, the boot override. Never a secret.
-	Detail string
-}
-
-// String is the request on one line, without its time: "POST /redfish/v1/…/ComputerSystem.Reset ForceOff".
-func (r Request) String() string {
-	s := r.Method + " " + r.Path
-	if r.Detail != "" {
-		s += " " + r.Detail
-	}
-	return s
-}
-
-type requestLog struct {
-	mu   sync.Mutex
-	list []Request
-}
-
-// mostRequests bounds the log of a BMC that runs for days; the oldest half goes.
-const mostRequests = 4096
-
-func (l *requestLog) add(method, path, detail string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.list) >= mostRequests {
-		l.list = append([]Request(nil), l.list[mostRequests/2:]...)
-	}
-	l.list = append(l.list, Request{At: time.Now(), Method: method, Path: path, Detail: detail})
-}
-
-func (l *requestLog) all() []Request {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return append([]Request(nil), l.list...)
-}
-
-func (l *requestLog) clear() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.list = nil
 }

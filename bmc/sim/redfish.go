@@ -51,12 +51,12 @@ func (s *Server) redfish() http.Handler {
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.rack.enter() {
-			return
+			hangUp()
 		}
 		defer s.rack.leave()
 		body, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
 		if err != nil {
-			return
+			hangUp()
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		if r.URL.Path != "/" {
@@ -64,7 +64,7 @@ func (s *Server) redfish() http.Handler {
 		}
 		s.note(r.Method, r.URL.Path, detail(r.URL.Path, body))
 		if !s.waitWhileHanging(r.Context()) {
-			return
+			hangUp()
 		}
 		if s.spend(func(f *Faults) *int { return &f.Busy }) {
 			refuse(w, http.StatusServiceUnavailable, "ServiceTemporarilyUnavailable", "The service is temporarily unavailable.")
@@ -78,6 +78,9 @@ func (s *Server) redfish() http.Handler {
 		mux.ServeHTTP(w, r)
 	})
 }
+
+// hangUp closes the connection without an answer: returning would answer 200.
+func hangUp() { panic(http.ErrAbortHandler) }
 
 // detail is what of a body is kept in the request log: nothing of a login.
 func detail(path string, body []byte) string {

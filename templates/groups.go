@@ -81,7 +81,7 @@ func Icon(look string) string {
 	case "good":
 		return "✓"
 	case "held":
-		return "⏸"
+		return "‖"
 	case GroupWaiting:
 		return "◷"
 	case GroupFailed:

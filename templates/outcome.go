@@ -138,6 +138,19 @@ func PowerPending(target node.PowerState) string {
 	return string(target) + "…"
 }
 
+// PowerProblem is what is shown beside the power of a node whose clean-up could not confirm that it is off (G54).
+func PowerProblem(p node.PowerState, a node.Attempt) string {
+	switch {
+	case a.KeepPowerOn || p == node.PowerOff:
+		return ""
+	case a.CleanUp == node.CleanUpGivenUp:
+		return "power off not confirmed"
+	case a.CleanUp == node.CleanUpPending && a.CleanUpError != "":
+		return "power off not confirmed yet, retrying"
+	}
+	return ""
+}
+
 // CleanUpText says how far the clean-up of an attempt has come.
 func CleanUpText(s node.CleanUpState, tries int, problem string, keepOn bool) string {
 	kept := ""
@@ -147,15 +160,15 @@ func CleanUpText(s node.CleanUpState, tries int, problem string, keepOn bool) st
 	switch s {
 	case node.CleanUpPending:
 		if problem != "" {
-			return fmt.Sprintf("clean-up: %s; retrying (%d tries so far)%s", problem, tries, kept)
+			return fmt.Sprintf("Clean-up: %s; retrying (%d tries so far)%s.", problem, tries, kept)
 		}
-		return "clean-up is running" + kept
+		return "Clean-up is running" + kept + "."
 	case node.CleanUpDone:
-		return "clean-up done" + kept
+		return "Clean-up is done" + kept + "."
 	case node.CleanUpGivenUp:
-		return fmt.Sprintf("clean-up given up after %d tries: %s%s", tries, problem, kept)
+		return fmt.Sprintf("Clean-up was given up after %d tries: %s%s.", tries, problem, kept)
 	case node.CleanUpCancelled:
-		return "clean-up was taken over by what came next"
+		return "Clean-up was taken over by what came next."
 	}
 	return ""
 }

@@ -46,6 +46,7 @@ type State struct {
 type Power struct {
 	Text    string // "on", "off", "error", "unknown"
 	Pending string // "powering off…" until the BMC has confirmed; "" otherwise
+	Problem string // "power off not confirmed" while or after clean-up had no success; "" otherwise
 	Checked Time   // when the BMC last confirmed it
 }
 
@@ -92,8 +93,6 @@ type List struct {
 	Next    string // address of the next page; "" on the last
 	Whole   bool   // the page shows every node there is: the script fetches it again when a new one comes
 	APIURL  string
-	CanAct  bool
-	Failing string // title that names what needs attention: "3 failed – Nodes"
 }
 
 // Fact is one line of a definition list.

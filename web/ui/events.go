@@ -26,7 +26,11 @@ func (p *Pages) events(c *fiber.Ctx) error {
 	default:
 		return fiber.NewError(fiber.StatusBadRequest, "The address names no view.")
 	}
-	return p.hub.Fragments(c, v, c.Get("Last-Event-ID", c.Query("after")))
+	err := p.hub.Fragments(c, v, c.Get("Last-Event-ID", c.Query("after")))
+	if errors.Is(err, live.ErrFull) {
+		return fiber.NewError(fiber.StatusServiceUnavailable, err.Error())
+	}
+	return err
 }
 
 // Draw is a node's row or the content of its page, as a fragment.

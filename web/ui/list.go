@@ -125,7 +125,7 @@ func (p *Pages) find(ctx context.Context, q query) (found []node.Node, more bool
 
 func (p *Pages) list(c *fiber.Ctx) error {
 	q, act := parseQuery(c), mayAct(c)
-	l := templates.List{Frame: p.frame(c, "", "/ui/events?view=list"), Search: q.search, Rack: q.rack, Group: q.group, CanAct: act, Filter: q.sentence(), APIURL: p.apiURL(c)}
+	l := templates.List{Frame: p.frame(c, "", "/ui/events?view=list"), Search: q.search, Rack: q.rack, Group: q.group, Filter: q.sentence(), APIURL: p.apiURL(c)}
 	ctx := c.UserContext()
 	counts, err := p.o.Store.CountByState(ctx)
 	if err != nil {

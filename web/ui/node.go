@@ -76,6 +76,7 @@ func (p *Pages) nodeView(ctx context.Context, n node.Node, act bool) (templates.
 		v.Attempts = append(v.Attempts, p.attemptLine(a))
 		if a.ID == n.AttemptID {
 			v.Divergence = a.Divergence
+			v.Power.Problem = powerProblem(n, a)
 			if n.ProvisionState == node.Inspecting {
 				v.Step = a.Step
 			}
@@ -184,7 +185,7 @@ func (p *Pages) attemptLine(a node.Attempt) templates.AttemptLine {
 	case node.Succeeded:
 		l.Outcome, l.Look = "succeeded", "good"
 	case node.Aborted:
-		l.Outcome, l.Look = "aborted", "held"
+		l.Outcome, l.Look = "aborted", "idle"
 	case node.Failed:
 		l.Outcome, l.Look = "failed", "failed"
 	case node.TimedOut:
@@ -196,6 +197,9 @@ func (p *Pages) attemptLine(a node.Attempt) templates.AttemptLine {
 		}
 	}
 	l.Icon = templates.Icon(l.Look)
+	if a.Outcome == node.Aborted {
+		l.Icon = "■"
+	}
 	if a.Proof == node.NotProven {
 		l.Notes = append([]string{"The report came without this attempt's token; it was matched by MAC or BMC address."}, l.Notes...)
 	}

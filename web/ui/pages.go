@@ -2,7 +2,6 @@ package ui
 
 import (
 	"context"
-	"log/slog"
 	"strings"
 	"time"
 
@@ -37,7 +36,6 @@ type Store interface {
 type Options struct {
 	Conductor Conductor
 	Store     Store
-	Log       *slog.Logger
 	Now       func() time.Time // the appliance's clock; time.Now if nil
 	// PublicURL is the base of the API in the examples; "" to take it from the request.
 	PublicURL string
@@ -53,13 +51,11 @@ type Pages struct {
 
 var _ live.Pages = (*Pages)(nil)
 
-// New makes the pages; the hub that they stream from is made with them and given to Register.
+// New makes the pages; the hub that they stream from is made with them and given to Register. Their errors are drawn by
+// [Pages.ErrorShape], which the server is made with.
 func New(o Options) *Pages {
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Pages{o: o}
 }
@@ -67,14 +63,13 @@ func New(o Options) *Pages {
 // Register puts the pages on a router whose root is the server's root.
 func (p *Pages) Register(r fiber.Router, hub *live.Hub) {
 	p.hub = hub
-	r.Get("/ui", p.guard(p.list))
-	r.Get("/ui/", func(c *fiber.Ctx) error { return c.Redirect("/ui", fiber.StatusPermanentRedirect) })
-	r.Get("/ui/events", p.guard(p.events))
-	r.Get("/ui/nodes/:ident", p.guard(p.node))
-	r.Get("/ui/nodes/:ident/abort", p.guard(p.confirmAbort))
-	r.Get("/ui/nodes/:ident/power", p.guard(p.confirmPower))
-	r.Post("/ui/nodes/:ident/provision", p.guard(p.provision))
-	r.Post("/ui/nodes/:ident/power", p.guard(p.power))
+	r.Get("/ui", p.list)
+	r.Get("/ui/events", p.events)
+	r.Get("/ui/nodes/:ident", p.node)
+	r.Get("/ui/nodes/:ident/abort", p.confirmAbort)
+	r.Get("/ui/nodes/:ident/power", p.confirmPower)
+	r.Post("/ui/nodes/:ident/provision", p.provision)
+	r.Post("/ui/nodes/:ident/power", p.power)
 }
 
 // RegisterStatic serves style sheet, script and icon. They hold nothing secret and are wanted by the sign-in page too, so
@@ -91,15 +86,10 @@ func RegisterStatic(r fiber.Router) {
 	})
 }
 
-// NotFound is the page for addresses below /ui that are none; to be registered after every other page.
-func (p *Pages) NotFound(c *fiber.Ctx) error {
-	return p.fail(c, fiber.StatusNotFound, templates.Failure{Headline: "There is no such page", Text: "The address may be mistyped, or the page may have moved."})
-}
-
 // mayAct tells whether the person may press buttons (G56).
 func mayAct(c *fiber.Ctx) bool {
 	_, role := web.User(c)
-	return role == "operator" || role == "admin"
+	return role == web.RoleOperator || role == web.RoleAdmin
 }
 
 // scripted tells whether the page's script asks, which wants fragments.

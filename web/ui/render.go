@@ -13,9 +13,9 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/bytebufferpool"
 
+	"cagenut/node"
 	"cagenut/templates"
 	"cagenut/web"
-	"cagenut/web/live"
 )
 
 // render draws into a buffer first, so that a component that fails half-way sends nothing.
@@ -53,28 +53,24 @@ func draw(ctx context.Context, parts ...templ.Component) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// guard turns the errors of a handler into pages or fragments. An error that the domain does not know is logged under
-// the request's id, and the reader gets that id alone.
-func (p *Pages) guard(next fiber.Handler) fiber.Handler {
-	return func(c *fiber.Ctx) error {
-		err := next(c)
-		if err == nil {
-			return nil
-		}
-		var f *fiber.Error
-		switch {
-		case errors.Is(err, live.ErrFull):
-			return c.Status(fiber.StatusServiceUnavailable).SendString(err.Error())
-		case errors.As(err, &f):
-			return p.fail(c, f.Code, templates.Failure{Headline: headline(f.Code), Text: f.Message})
-		}
-		status, text := web.Status(err)
-		if status >= fiber.StatusInternalServerError && status != fiber.StatusBadGateway && status != fiber.StatusGatewayTimeout && status != fiber.StatusServiceUnavailable {
-			p.o.Log.Error("dashboard", "path", c.Path(), "req", web.RequestID(c), "err", err)
-			return p.fail(c, status, templates.Failure{Headline: headline(status), Text: "Something went wrong in the appliance. Its log tells more under this request:", Request: web.RequestID(c)})
-		}
-		return p.fail(c, status, templates.Failure{Headline: headline(status), Text: text})
+// ErrorShape draws the errors of everything below /ui, also those of addresses that are none and of requests that never
+// reached a page: as a page, or as the inside of a dialog for the script. The cause of an internal error is in the log
+// alone.
+func (p *Pages) ErrorShape() web.ErrorShape {
+	return web.ErrorShape{Prefix: "/ui", Answer: p.answerError, Bodies: true}
+}
+
+func (p *Pages) answerError(c *fiber.Ctx, err error) error {
+	status, text := web.Explain(c, err)
+	f := templates.Failure{Headline: headline(status), Text: text}
+	var missing *node.NotFound
+	switch {
+	case status == fiber.StatusInternalServerError:
+		f.Text, f.Request = "Something went wrong in the appliance. Its log tells more under this request:", web.RequestID(c)
+	case status == fiber.StatusNotFound && !errors.As(err, &missing):
+		f.Headline, f.Text = "There is no such page", "The address may be mistyped, or the page may have moved."
 	}
+	return p.fail(c, status, f)
 }
 
 func headline(status int) string {
@@ -97,7 +93,8 @@ func (p *Pages) fail(c *fiber.Ctx, status int, f templates.Failure) error {
 	if scripted(c) {
 		return render(c, status, templates.FailureDialog(f))
 	}
-	f.Frame = p.frame(c, f.Headline, "")
+	user, _ := web.User(c)
+	f.Frame = templates.Frame{Title: f.Headline, User: user}
 	return render(c, status, templates.FailurePage(f))
 }
 

@@ -72,23 +72,38 @@ func (p *Pages) row(ctx context.Context, n node.Node, act bool) (templates.Row, 
 			r.Actions = append(r.Actions, verbAction(n, v, "list"))
 		}
 	}
-	// Only these two states have a second line that the attempt knows more about.
-	if n.AttemptID == "" || (n.ProvisionState != node.Inspecting && n.ProvisionState != node.InspectFailed) {
+	if !tellsMore(n) {
 		return r, nil
 	}
 	a, err := p.attempt(ctx, n.AttemptID)
 	if err != nil || a == nil {
 		return r, err
 	}
+	r.Power.Problem = powerProblem(n, *a)
 	switch {
 	case n.ProvisionState == node.Inspecting:
 		r.Detail = a.Step
+	case n.ProvisionState != node.InspectFailed:
 	case a.Outcome == node.Aborted:
 		r.Detail, r.DetailAt = "aborted by "+a.Ended.Name(), p.past(a.EndedAt)
 	case a.Outcome == node.TimedOut:
 		r.Detail, r.DetailAt = "timed out", p.past(a.EndedAt)
 	}
 	return r, nil
+}
+
+// tellsMore tells whether the latest attempt knows something that belongs into the row: progress, who ended it, or that
+// its clean-up is not through.
+func tellsMore(n node.Node) bool {
+	return n.AttemptID != "" && (n.ProvisionState == node.Inspecting || n.ProvisionState == node.InspectFailed || n.TargetPowerState != "")
+}
+
+// powerProblem is what the node's latest attempt left open about its power; "" for a server that stays on by intent.
+func powerProblem(n node.Node, a node.Attempt) string {
+	if n.DisablePowerOff {
+		return ""
+	}
+	return templates.PowerProblem(n.PowerState, a)
 }
 
 // attempt finds an attempt; nil for one that is gone.

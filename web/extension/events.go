@@ -1,0 +1,41 @@
+package extension
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/gofiber/fiber/v2"
+
+	"cagenut/node"
+	"cagenut/web/live"
+)
+
+// Event is one state change: the data of an event `state`. Its id grows without reuse; a client that connects again with
+// `Last-Event-ID` gets what it missed. The other event, `resync`, says that this is more than is replayed, or that the id
+// is unknown: read the nodes again. Comments keep the connection alive; a stream ends after half an hour at the latest.
+type Event struct {
+	Node    string     `json:"node"`
+	From    node.State `json:"from"`
+	To      node.State `json:"to"`
+	Actor   Actor      `json:"actor"`
+	At      *string    `json:"at"`
+	Attempt *string    `json:"attempt"`
+}
+
+func eventOf(c node.Change) Event {
+	return Event{Node: c.NodeUUID, From: c.From, To: c.To, Actor: actorOf(c.Actor), At: instant(c.At), Attempt: orNull(c.AttemptID)}
+}
+
+func (a *api) events(c *fiber.Ctx) error {
+	err := a.o.Hub.Changes(c, c.Get("Last-Event-ID"), func(ch node.Change) []byte {
+		b, err := json.Marshal(eventOf(ch))
+		if err != nil {
+			return []byte("{}") // strings only: cannot happen
+		}
+		return b
+	})
+	if errors.Is(err, live.ErrFull) {
+		return fiber.NewError(fiber.StatusServiceUnavailable, "There are as many event streams as allowed; try again later.")
+	}
+	return err
+}

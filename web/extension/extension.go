@@ -1,0 +1,84 @@
+package extension
+
+import (
+	"context"
+	"log/slog"
+	"net/url"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"cagenut/conductor"
+	"cagenut/node"
+	"cagenut/web/live"
+)
+
+// Conductor carries out aborts: the same method as behind the REST API and the dashboard.
+type Conductor interface {
+	SetProvisionState(ctx context.Context, actor node.Actor, ident string, req conductor.ProvisionRequest) error
+}
+
+// Store is what is read.
+type Store interface {
+	Node(ctx context.Context, ident string) (node.Node, error)
+	Nodes(ctx context.Context, f node.Filter) ([]node.Node, error)
+	Attempts(ctx context.Context, f node.RunFilter) ([]node.Attempt, error)
+}
+
+// Options are what the extension needs.
+type Options struct {
+	Conductor Conductor
+	Store     Store
+	Hub       *live.Hub
+	Log       *slog.Logger
+}
+
+type api struct{ o Options }
+
+// Register puts /cagenut/v1 on a router whose root is the server's root. Errors have the server's default shape.
+func Register(r fiber.Router, o Options) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	a := &api{o: o}
+	r.Get("/cagenut/v1/events", a.events)
+	r.Post("/cagenut/v1/aborts", a.aborts)
+	r.Get("/cagenut/v1/nodes/:ident/attempts", a.attempts)
+}
+
+func bad(text string) error { return fiber.NewError(fiber.StatusBadRequest, text) }
+
+// ident is the node that the address names, by UUID or name.
+func ident(c *fiber.Ctx) (string, error) {
+	id, err := url.PathUnescape(c.Params("ident"))
+	if err != nil || id == "" {
+		return "", fiber.NewError(fiber.StatusNotFound, "The address names no node.")
+	}
+	return id, nil
+}
+
+// Actor is who did something.
+type Actor struct {
+	User    string      `json:"user"`
+	Source  node.Source `json:"source"`
+	Address string      `json:"address,omitempty"`
+}
+
+func actorOf(a node.Actor) Actor { return Actor{User: a.User, Source: a.Source, Address: a.Address} }
+
+// instant is a time on the wire: RFC 3339 in UTC with milliseconds; nil for none.
+func instant(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	s := t.UTC().Format("2006-01-02T15:04:05.000Z07:00")
+	return &s
+}
+
+// orNull is nil for "".
+func orNull[T ~string](s T) *T {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

@@ -1,0 +1,96 @@
+package ironic
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/gofiber/fiber/v2"
+
+	"cagenut/web"
+)
+
+// fault is an error of this API's own, with the text that clients match on.
+type fault struct {
+	status int
+	text   string
+}
+
+func (f *fault) Error() string { return f.text }
+
+func notAcceptable(minor int) error {
+	return &fault{fiber.StatusNotAcceptable, fmt.Sprintf("Request not acceptable. The minimal required API version should be 1.%d", minor)}
+}
+
+// routed is an error of the routing and version layer (contract.md §1.5); the description may be empty.
+type routed struct {
+	status int
+	text   string
+}
+
+func (r *routed) Error() string { return r.text }
+
+// unrouted is the answer of an address that the caller's version does not have.
+func unrouted() error { return &routed{status: fiber.StatusNotFound} }
+
+// roots are the first path elements of this API.
+var roots = []string{"/v1", "/nodes", "/ports", "/chassis", "/drivers", "/conductors", "/shards", "/continue_inspection",
+	"/portgroups", "/volume", "/allocations", "/deploy_templates", "/runbooks", "/inspection_rules"}
+
+// ErrorShapes are the shapes of errors below all paths of this API, for web.AppOptions.
+func ErrorShapes() []web.ErrorShape {
+	var out []web.ErrorShape
+	for _, r := range roots {
+		out = append(out, web.ErrorShape{Prefix: r, Answer: AnswerError})
+	}
+	return out
+}
+
+// AnswerError writes an error as Ironic does: JSON within a JSON string, in the shape of the family that it is of.
+func AnswerError(c *fiber.Ctx, err error) error {
+	var r *routed
+	if errors.As(err, &r) {
+		return answerRouted(c, r.status, r.text)
+	}
+	var f *fault
+	if errors.As(err, &f) {
+		return answerFault(c, f.status, f.text)
+	}
+	status, text := web.Explain(c, err)
+	var e *fiber.Error
+	if errors.As(err, &e) && (status == fiber.StatusNotFound || status == fiber.StatusMethodNotAllowed) {
+		return answerRouted(c, status, "")
+	}
+	return answerFault(c, status, text)
+}
+
+func answerFault(c *fiber.Ctx, status int, text string) error {
+	code := "Client"
+	if status >= fiber.StatusInternalServerError {
+		code = "Server"
+	}
+	return wrapped(c, status, struct {
+		Code  string  `json:"faultcode"`
+		Text  string  `json:"faultstring"`
+		Debug *string `json:"debuginfo"`
+	}{code, text, nil})
+}
+
+func answerRouted(c *fiber.Ctx, status int, text string) error {
+	return wrapped(c, status, struct {
+		Code        int    `json:"code"`
+		Title       string `json:"title"`
+		Description string `json:"description"`
+	}{status, http.StatusText(status), text})
+}
+
+func wrapped(c *fiber.Ctx, status int, inner any) error {
+	b, err := json.Marshal(inner)
+	if err != nil {
+		return fmt.Errorf("encode an error: %w", err)
+	}
+	return c.Status(status).JSON(struct {
+		Message string `json:"error_message"`
+	}{string(b)})
+}

@@ -1,0 +1,79 @@
+package ironic
+
+import (
+	"context"
+
+	"cagenut/conductor"
+	"cagenut/node"
+)
+
+// Conductor is everything that changes nodes or asks their BMCs; *conductor.Conductor is one.
+type Conductor interface {
+	Verbs
+	NodeChanges
+	BMCs
+	PortChanges
+	// Report takes what a ramdisk posted; node.ErrNotReported when it is of no waiting attempt.
+	Report(ctx context.Context, actor node.Actor, r conductor.ReportRequest) (node.Node, error)
+}
+
+// Verbs move nodes. Success means that it is committed.
+type Verbs interface {
+	SetProvisionState(ctx context.Context, actor node.Actor, ident string, req conductor.ProvisionRequest) error
+	SetPower(ctx context.Context, actor node.Actor, ident string, req conductor.PowerRequest) error
+	SetMaintenance(ctx context.Context, actor node.Actor, ident string, on bool, reason string) error
+}
+
+// NodeChanges keep the list of nodes. PatchNode may call change several times.
+type NodeChanges interface {
+	CreateNode(ctx context.Context, actor node.Actor, n node.Node) (node.Node, error)
+	PatchNode(ctx context.Context, actor node.Actor, ident string, minor int, change func(node.Node) (node.Node, error)) (node.Node, error)
+	DeleteNode(ctx context.Context, actor node.Actor, ident string) error
+}
+
+// BMCs are asked within the deadline of the context.
+type BMCs interface {
+	Validate(ctx context.Context, ident string) (map[string]conductor.Validation, error)
+	BootDevice(ctx context.Context, ident string) (node.Boot, error)
+	SetBootDevice(ctx context.Context, actor node.Actor, ident string, b node.Boot) error
+	SupportedBootDevices(ctx context.Context, ident string) ([]node.BootDevice, error)
+}
+
+// PortChanges keep the list of ports.
+type PortChanges interface {
+	CreatePort(ctx context.Context, actor node.Actor, p node.Port) (node.Port, error)
+	PatchPort(ctx context.Context, actor node.Actor, uuid string, change func(node.Port) (node.Port, error)) (node.Port, error)
+	DeletePort(ctx context.Context, actor node.Actor, uuid string) error
+}
+
+// Store is what is read, without any reservation (G63).
+type Store interface {
+	Nodes
+	Records
+	Chassis
+}
+
+// Nodes finds nodes by UUID or name, and their ports; *node.NotFound otherwise.
+type Nodes interface {
+	Node(ctx context.Context, ident string) (node.Node, error)
+	Nodes(ctx context.Context, f node.Filter) ([]node.Node, error)
+	Ports(ctx context.Context, f node.PortFilter) ([]node.Port, error)
+	Port(ctx context.Context, uuid string) (node.Port, error)
+	ShardCounts(ctx context.Context) (map[string]int, error)
+}
+
+// Records is what is kept beside a node; nodes are named by UUID here.
+type Records interface {
+	History(ctx context.Context, nodeUUID string, p node.Page) ([]node.History, error)
+	HistoryEntry(ctx context.Context, nodeUUID, uuid string) (node.History, error)
+	Inventory(ctx context.Context, nodeUUID string) (node.Inventory, error)
+}
+
+// Chassis keeps chassis, which nothing but this API uses.
+type Chassis interface {
+	Chassis(ctx context.Context, uuid string) (node.Chassis, error)
+	ChassisList(ctx context.Context, p node.Page) ([]node.Chassis, error)
+	CreateChassis(ctx context.Context, c node.Chassis) (node.Chassis, error)
+	UpdateChassis(ctx context.Context, c node.Chassis) (node.Chassis, error)
+	DeleteChassis(ctx context.Context, uuid string) error
+}

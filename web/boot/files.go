@@ -1,0 +1,84 @@
+package boot
+
+import (
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"cagenut/node"
+)
+
+// file sends one regular file of the folder. A single range is honoured, because BMCs read virtual media in pieces.
+func (s *Server) file(c *fiber.Ctx) error {
+	name, err := url.PathUnescape(c.Params("file"))
+	missing := &node.NotFound{Text: "There is no such boot file."}
+	if err != nil {
+		return missing
+	}
+	f, err := s.root.Open(name) // refuses to leave the folder
+	if err != nil {
+		return missing
+	}
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		_ = f.Close()
+		return missing
+	}
+	c.Set(fiber.HeaderContentType, fiber.MIMEOctetStream)
+	c.Set(fiber.HeaderAcceptRanges, "bytes")
+	from, length, ranged, ok := byteRange(c.Get(fiber.HeaderRange), info.Size())
+	if !ok {
+		_ = f.Close()
+		c.Set(fiber.HeaderContentRange, fmt.Sprintf("bytes */%d", info.Size()))
+		return fiber.ErrRequestedRangeNotSatisfiable
+	}
+	if ranged {
+		c.Status(fiber.StatusPartialContent)
+		c.Set(fiber.HeaderContentRange, fmt.Sprintf("bytes %d-%d/%d", from, from+length-1, info.Size()))
+	}
+	c.Context().SetBodyStream(part{io.NewSectionReader(f, from, length), f}, int(length))
+	return nil
+}
+
+// part is a stretch of a file that closes it; the server does that once it has sent it.
+type part struct {
+	io.Reader
+	file *os.File
+}
+
+func (p part) Close() error { return p.file.Close() }
+
+// byteRange reads a Range header. Several ranges, and units other than bytes, are answered with the whole file.
+func byteRange(header string, size int64) (from, length int64, ranged, ok bool) {
+	spec, found := strings.CutPrefix(header, "bytes=")
+	first, last, dash := strings.Cut(spec, "-")
+	if !found || !dash || strings.Contains(spec, ",") {
+		return 0, size, false, true
+	}
+	if first == "" {
+		n, err := strconv.ParseInt(last, 10, 64)
+		if err != nil || n <= 0 || size == 0 {
+			return 0, 0, false, false
+		}
+		n = min(n, size)
+		return size - n, n, true, true
+	}
+	from, err := strconv.ParseInt(first, 10, 64)
+	if err != nil || from < 0 || from >= size {
+		return 0, 0, false, false
+	}
+	end := size - 1
+	if last != "" {
+		n, err := strconv.ParseInt(last, 10, 64)
+		if err != nil || n < from {
+			return 0, 0, false, false
+		}
+		end = min(n, end)
+	}
+	return from, end - from + 1, true, true
+}

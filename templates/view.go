@@ -80,19 +80,19 @@ type Option struct {
 // List is the page of nodes.
 type List struct {
 	Frame
-	Tabs    []Tab
-	Search  string
-	Rack    string
-	Group   string // chosen tab, kept by the filter form
-	States  []Option
-	Shown   []string // the states that the filter lets through; empty: all
-	Rows    []Row
-	Filter  string // the filter in words; "" for none
-	Empty   bool   // there is no node at all
-	First   string // address of the first page; "" on the first page
-	Next    string // address of the next page; "" on the last
-	Whole   bool   // the page shows every node there is: the script fetches it again when a new one comes
-	APIURL  string
+	Tabs   []Tab
+	Search string
+	Rack   string
+	Group  string // chosen tab, kept by the filter form
+	States []Option
+	Shown  []string // the states that the filter lets through; empty: all
+	Rows   []Row
+	Filter string // the filter in words; "" for none
+	Empty  bool   // there is no node at all
+	First  string // address of the first page; "" on the first page
+	Next   string // address of the next page; "" on the last
+	Whole  bool   // the page shows every node there is: the script fetches it again when a new one comes
+	APIURL string
 }
 
 // Fact is one line of a definition list.

@@ -92,6 +92,13 @@ func (r *rack) end(uuid string, to node.State, o node.Outcome, by node.Actor, at
 	}
 }
 
+// edit changes what is in the rack while the dashboard reads it.
+func (r *rack) edit(change func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change()
+}
+
 func (r *rack) tell(uuid string) { r.notices <- node.Notice{NodeUUID: uuid} }
 
 func (r *rack) find(ident string) (node.Node, error) {
@@ -312,7 +319,9 @@ func (s *site) do(method, path string, form url.Values, headers ...header) answe
 	return answer{status: resp.StatusCode, header: resp.Header, body: string(body), location: resp.Header.Get("Location")}
 }
 
-func (s *site) get(path string, headers ...header) answer { return s.do(http.MethodGet, path, nil, headers...) }
+func (s *site) get(path string, headers ...header) answer {
+	return s.do(http.MethodGet, path, nil, headers...)
+}
 
 func (a answer) has(t *testing.T, parts ...string) {
 	t.Helper()

@@ -1,0 +1,174 @@
+package templates_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"cagenut/node"
+	"cagenut/templates"
+)
+
+func TestEveryStateHasASentenceAGroupAndALook(t *testing.T) {
+	var grouped []node.State
+	for _, g := range templates.Groups() {
+		if templates.GroupLabel(g) == "" {
+			t.Errorf("group %s has no label", g)
+		}
+		grouped = append(grouped, templates.GroupStates(g)...)
+	}
+	slices.Sort(grouped)
+	if !slices.Equal(grouped, node.States()) {
+		t.Errorf("the groups hold %v, want every state once", grouped)
+	}
+	for _, s := range node.States() {
+		if templates.StateSentence(s) == "" {
+			t.Errorf("%q has no sentence", s)
+		}
+		if strings.HasSuffix(string(s), "failed") && templates.Look(s) != "failed" {
+			t.Errorf("%q looks %s", s, templates.Look(s))
+		}
+	}
+}
+
+// G17: the button stands exactly where the table allows it, otherwise its reason does.
+func TestButtonsAreThoseOfTheTable(t *testing.T) {
+	for _, s := range node.States() {
+		offered := append(templates.Verbs(s), templates.MissingVerbs(s)...)
+		if len(offered) != 4 {
+			t.Errorf("%q: %v, want four verbs", s, offered)
+		}
+		for _, v := range templates.Verbs(s) {
+			if !slices.Contains(s.Verbs(), v) {
+				t.Errorf("%q offers %s, which the table does not allow", s, v)
+			}
+		}
+		for _, v := range templates.MissingVerbs(s) {
+			if slices.Contains(s.Verbs(), v) {
+				t.Errorf("%q lacks %s, which the table allows", s, v)
+			}
+			if templates.WhyNot(s, v) == "" {
+				t.Errorf("%q gives no reason against %s", s, v)
+			}
+		}
+	}
+	if got := templates.WhyNot(node.Inspecting, node.Abort); !strings.Contains(got, "once the agent has been started") {
+		t.Errorf("inspecting: %q does not say when Abort becomes possible", got)
+	}
+}
+
+func TestStaticFilesMayBeCachedForEver(t *testing.T) {
+	for _, name := range []string{"live.js", "cagenut.css", "icon.svg"} {
+		url := templates.AssetURL(name)
+		if !regexp.MustCompile(`^/ui/static/[a-z]+\.[0-9a-f]{12}\.[a-z]+$`).MatchString(url) {
+			t.Errorf("%s is at %s, which names no content", name, url)
+		}
+		body, contentType, ok := templates.Asset(strings.TrimPrefix(url, templates.StaticPath))
+		if !ok || len(body) == 0 || contentType == "" {
+			t.Errorf("%s: found %v, %d bytes, type %q", url, ok, len(body), contentType)
+		}
+	}
+	if _, _, ok := templates.Asset("live.js"); ok {
+		t.Error("a name without hash must not be served as immutable")
+	}
+}
+
+func TestAHostileNameIsNeverMarkup(t *testing.T) {
+	const bad = `"><script>alert(1)</script><img src=x onerror=alert(1)>`
+	n := templates.Node{Name: bad, Place: bad, Error: bad, Divergence: bad, Step: bad, Maintenance: bad, InMaintenance: true, Held: bad, CanAct: true}
+	n.Facts = []templates.Fact{{Name: bad, Value: bad}}
+	n.Ports = []templates.PortLine{{Address: bad, Network: bad}}
+	n.Inventory = &templates.Inventory{System: n.Facts, Disks: []templates.DiskLine{{Name: bad, Model: bad}}, NICs: []templates.NICLine{{Name: bad, MAC: bad}}}
+	n.Attempts = []templates.AttemptLine{{Reason: bad, Error: bad, CleanUp: bad, Notes: []string{bad}, StartedBy: bad}}
+	n.History = []templates.HistoryLine{{Event: bad, Actor: bad, Reason: bad}}
+	n.Curl = []string{bad}
+	n.Frame = templates.Frame{Title: bad, User: bad, Notice: bad, Events: bad}
+	row := templates.Row{UUID: "u", Name: bad, Href: "javascript:alert(1)", Place: bad, Detail: bad, Error: bad, Held: bad, Driver: bad}
+	row.Actions = []templates.Action{{Label: bad, Names: bad, Post: "javascript:alert(1)", Value: bad}}
+	list := templates.List{Frame: n.Frame, Rows: []templates.Row{row}, Search: bad, Rack: bad, Filter: bad, Shown: []string{bad}}
+	confirm := templates.Confirm{Frame: n.Frame, Question: bad, Consequence: bad, Value: bad, Attempt: bad, Yes: bad}
+	failure := templates.Failure{Frame: n.Frame, Headline: bad, Text: bad}
+	var b bytes.Buffer
+	ctx := context.Background()
+	for _, err := range []error{
+		templates.NodePage(n).Render(ctx, &b), templates.ListPage(list).Render(ctx, &b), templates.ConfirmPage(confirm).Render(ctx, &b),
+		templates.FailurePage(failure).Render(ctx, &b), templates.FailureDialog(failure).Render(ctx, &b), templates.Said(bad).Render(ctx, &b),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if strings.Contains(b.String(), "<script>") || strings.Contains(b.String(), "<img") {
+		t.Error("markup of a name reached the page")
+	}
+}
+
+var colour = regexp.MustCompile(`--([a-z-]+): (#[0-9a-f]{6})`)
+
+// WCAG 2.2 AA: text 4.5, what is not text 3; our own bar for a chip's text is 7.
+func TestColoursHaveContrast(t *testing.T) {
+	css, _, _ := templates.Asset(strings.TrimPrefix(templates.AssetURL("cagenut.css"), templates.StaticPath))
+	lightPart, rest, ok := strings.Cut(string(css), "@media (prefers-color-scheme: dark)")
+	if !ok {
+		t.Fatal("there is no dark scheme")
+	}
+	darkPart, _, _ := strings.Cut(rest, "* { box-sizing")
+	for scheme, part := range map[string]string{"light": lightPart, "dark": darkPart} {
+		c := map[string]string{}
+		for _, m := range colour.FindAllStringSubmatch(part, -1) {
+			c[m[1]] = m[2]
+		}
+		check := func(front, back string, least float64) {
+			t.Helper()
+			if r := contrast(t, c[front], c[back]); r < least {
+				t.Errorf("%s: %s on %s is %.1f, want %.1f", scheme, front, back, r, least)
+			}
+		}
+		for _, look := range []string{"idle", "working", "waiting", "good", "failed", "held"} {
+			check(look, look+"-bg", 7)
+		}
+		for _, back := range []string{"page", "panel"} {
+			for _, front := range []string{"text", "quiet", "link", "failed", "waiting"} {
+				check(front, back, 4.5)
+			}
+			check("control", back, 3)
+			check("focus", back, 3)
+		}
+		check("danger", "page", 4.5)
+		check("on-danger", "danger", 4.5)
+	}
+}
+
+func contrast(t *testing.T, a, b string) float64 {
+	t.Helper()
+	x, y := luminance(t, a), luminance(t, b)
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
+func luminance(t *testing.T, hex string) float64 {
+	t.Helper()
+	if len(hex) != 7 {
+		t.Fatalf("no such colour: %q", hex)
+	}
+	var sum float64
+	for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
+		v, err := strconv.ParseUint(hex[1+2*i:3+2*i], 16, 8)
+		if err != nil {
+			t.Fatal(fmt.Errorf("colour %s: %w", hex, err))
+		}
+		f := float64(v) / 255
+		if f <= 0.04045 {
+			f /= 12.92
+		} else {
+			f = math.Pow((f+0.055)/1.055, 2.4)
+		}
+		sum += weight * f
+	}
+	return sum
+}

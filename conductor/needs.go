@@ -44,6 +44,8 @@ type Attempts interface {
 	// UpdateAttempt stores Step, Notes, AbortAsked and the clean-up fields. lastError, when not nil, replaces the node's
 	// last_error as long as the attempt is the node's latest and the text there still begins with the attempt's ending.
 	UpdateAttempt(ctx context.Context, a node.Attempt, lastError *string) error
+	// KeepPowerOn tells the clean-up of an attempt that somebody has taken over the server's power.
+	KeepPowerOn(ctx context.Context, attempt string) error
 	// Report is the stored report of an attempt; *node.NotFound without one.
 	Report(ctx context.Context, attempt string) (node.Report, error)
 	// Attempts lists attempts, newest first.
@@ -70,8 +72,8 @@ type Watched interface {
 	WaitingSince(ctx context.Context, t time.Time) ([]node.Node, error)
 	// Waiting lists all nodes in `inspect wait`.
 	Waiting(ctx context.Context) ([]node.Node, error)
-	// Interrupted lists the nodes of a host that it held when it died.
-	Interrupted(ctx context.Context, host string) ([]node.Node, error)
+	// Interrupted lists the nodes that a worker held when the appliance died.
+	Interrupted(ctx context.Context) ([]node.Node, error)
 	// PowerUnchecked lists at most limit free nodes whose power was last confirmed before t, the oldest first.
 	PowerUnchecked(ctx context.Context, t time.Time, limit int) ([]node.Node, error)
 }

@@ -188,11 +188,22 @@ func (s *Store) UpdateAttempt(ctx context.Context, a node.Attempt, lastError *st
 			return node.ErrLost
 		}
 		tx.notice(node.Notice{NodeUUID: a.NodeUUID})
+		if a.CleanUp == node.CleanUpDone || a.CleanUp == node.CleanUpGivenUp {
+			if err := tx.forgetPowerTarget(a); err != nil {
+				return err
+			}
+		}
 		if lastError == nil {
 			return nil
 		}
 		return tx.amendLastError(a, *lastError)
 	})
+}
+
+// forgetPowerTarget clears what the end of the attempt had promised of the power, once clean-up has nothing more to do.
+func (tx *transaction) forgetPowerTarget(a node.Attempt) error {
+	_, err := tx.cas(&nodeRow{}, map[string]any{"target_power_state": ""}, "uuid = ? AND attempt_id = ? AND reservation_id = ''", a.NodeUUID, a.ID)
+	return err
 }
 
 // KeepPowerOn tells the clean-up of an attempt that somebody has taken over the server's power.

@@ -187,9 +187,10 @@ func (s *Store) Waiting(ctx context.Context) ([]node.Node, error) {
 	return s.nodes(s.read.WithContext(ctx).Where("provision_state = ?", node.InspectWait))
 }
 
-// Interrupted lists the nodes that a host had reserved.
-func (s *Store) Interrupted(ctx context.Context, host string) ([]node.Node, error) {
-	return s.nodes(s.read.WithContext(ctx).Where("reservation_id <> '' AND reservation = ?", host))
+// Interrupted lists the nodes that a worker had reserved. With SQLite there is one appliance, so all of them were its own,
+// whatever it was called then.
+func (s *Store) Interrupted(ctx context.Context) ([]node.Node, error) {
+	return s.nodes(s.read.WithContext(ctx).Where("reservation_id <> ''"))
 }
 
 // PowerUnchecked lists free nodes whose power was last confirmed before t, the oldest first. Nodes in `enroll` and in

@@ -1,0 +1,101 @@
+package conductor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"cagenut/node"
+)
+
+// cancelledText is what an inspector says of a run that was aborted (contract.md §5.4).
+const cancelledText = "Canceled by operator"
+
+// poll asks the foreign inspector how the runs of all waiting nodes are.
+func (c *Conductor) poll(ctx context.Context) error {
+	waiting, err := c.Watched.Waiting(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range waiting {
+		i, err := c.inspectInterface(n.Interfaces.Inspect)
+		if err != nil || !external(i) {
+			continue
+		}
+		if err := c.pollNode(ctx, i.(Delegate), n); err != nil && ctx.Err() == nil {
+			c.Log.Warn("cannot follow a run at the external inspector", "node", n.UUID, "err", err)
+		}
+	}
+	return ctx.Err()
+}
+
+func (c *Conductor) pollNode(ctx context.Context, d Delegate, n node.Node) error {
+	a, err := c.Attempts.Attempt(ctx, n.AttemptID)
+	if err != nil {
+		return err
+	}
+	state, failure, err := d.Run(ctx, n)
+	switch {
+	case missing(err):
+		return c.failAttempt(ctx, n, a, "", "The inspector service does not know this node any more.")
+	case err != nil:
+		return c.diverge(ctx, a, err.Error())
+	case state == node.RunError && failure == cancelledText && !a.AbortAskedAt.IsZero():
+		return c.end(ctx, a.AbortAsked, n, a, "", node.Abort, node.Ending{
+			Outcome: node.Aborted, LastError: "Inspection was aborted by request.", Error: cancelledText, CleanUp: true, Notes: a.Notes,
+		})
+	case state == node.RunError:
+		return c.failAttempt(ctx, n, a, "", "ironic-inspector inspection failed: "+failure)
+	case state == node.RunFinished:
+		body, err := d.Data(ctx, n)
+		if err != nil {
+			return c.diverge(ctx, a, err.Error())
+		}
+		_, err = c.accept(ctx, node.System(), n.UUID, node.Attempt{}, ReportRequest{Body: body})
+		return err
+	}
+	return c.diverge(ctx, a, "")
+}
+
+// diverge notes on the attempt in what the inspector differs from us; "" when it does not.
+func (c *Conductor) diverge(ctx context.Context, a node.Attempt, what string) error {
+	if a.Divergence == what {
+		return nil
+	}
+	a.Divergence = what
+	return c.Attempts.UpdateAttempt(ctx, a, nil)
+}
+
+// workSettle makes sure that a foreign inspector really ended a run whose abort it accepted (contract.md §9, 25).
+func (c *Conductor) workSettle(ctx context.Context, j node.Job) (time.Duration, error) {
+	n, err := c.Nodes.Node(ctx, j.Node)
+	if missing(err) || (err == nil && n.AttemptID != j.Attempt) {
+		return done, nil
+	}
+	if err != nil {
+		return done, err
+	}
+	a, err := c.Attempts.Attempt(ctx, j.Attempt)
+	if err != nil {
+		return done, err
+	}
+	i, err := c.inspectInterface(a.Interface)
+	if err != nil || !external(i) {
+		return done, err
+	}
+	d := i.(Delegate)
+	state, _, err := d.Run(ctx, n)
+	if missing(err) || (err == nil && state.Ended()) {
+		return done, c.diverge(ctx, a, "")
+	}
+	what := fmt.Sprintf("The inspector service accepted the abort but its run is still %q.", state)
+	if err != nil {
+		what = "It is not known whether the inspector service has ended its run: " + err.Error()
+	} else if _, err := d.Abort(ctx, n, a); err != nil {
+		what += " Asked again: " + err.Error()
+	}
+	if c.Clock.Now().Sub(a.EndedAt) > c.CleanUpPatience {
+		return done, c.diverge(ctx, a, what)
+	}
+	return 5 * time.Second, c.diverge(ctx, a, what)
+}

@@ -1,0 +1,48 @@
+package conductor
+
+import (
+	"context"
+	"time"
+
+	"cagenut/node"
+)
+
+// timedOut is Ironic's sentence (contract.md §2.9). It must not contain "aborted": clients look for that word.
+const timedOut = "Timeout reached while inspecting the node. Please check if the ramdisk responsible for the inspection is running on the node."
+
+// end completes an ending and hands it to the store: the only way in which an attempt ends. n is the node as it was read,
+// held the worker's own reservation or "".
+func (c *Conductor) end(ctx context.Context, actor node.Actor, n node.Node, a node.Attempt, held string, event node.Event, e node.Ending) error {
+	now := c.Clock.Now()
+	m := e.Move
+	m.Node, m.From, m.Held, m.Attempt, m.Event, m.Actor, m.At = n.UUID, n.ProvisionState, held, a.ID, event, actor, now
+	m.LastError = &e.LastError
+	m.StartedAt = &time.Time{}
+	if m.FinishedAt == nil {
+		m.FinishedAt = &time.Time{}
+	}
+	m.ForgetAgent = true
+	if e.CleanUp {
+		m.Jobs = append(m.Jobs, node.Job{Kind: node.JobCleanUp, Node: n.UUID, Attempt: a.ID})
+		if !e.KeepPowerOn && !n.DisablePowerOff {
+			off := node.PowerOff
+			m.TargetPowerState = &off
+		}
+	}
+	h := node.History{
+		NodeUUID: n.UUID, AttemptID: a.ID, At: now, Severity: node.SeverityError, Type: node.TypeInspection, Event: e.LastError, Actor: actor, Reason: e.Reason,
+		State: n.ProvisionState, TargetState: n.TargetProvisionState(), Duration: now.Sub(a.StartedAt), Final: true,
+	}
+	if e.Outcome == node.Succeeded {
+		h.Severity, h.Event = node.SeverityInfo, "Inspection finished."
+	}
+	m.History = append(m.History, h)
+	e.Move = m
+	_, err := c.Moves.EndAttempt(ctx, e)
+	return err
+}
+
+// failAttempt ends an attempt that cannot go on.
+func (c *Conductor) failAttempt(ctx context.Context, n node.Node, a node.Attempt, held, text string) error {
+	return c.end(ctx, node.System(), n, a, held, node.Fail, node.Ending{Outcome: node.Failed, LastError: text, Error: text, CleanUp: true, Notes: a.Notes})
+}

@@ -1,0 +1,95 @@
+package conductor
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"cagenut/node"
+)
+
+// askTime bounds requests whose purpose is to ask the BMC.
+const askTime = 20 * time.Second
+
+// ask runs fn with the BMC of a node that nobody holds.
+func (c *Conductor) ask(ctx context.Context, ident string, fn func(context.Context, BMC) error) error {
+	n, err := c.Nodes.Node(ctx, ident)
+	if err != nil {
+		return err
+	}
+	if err := c.BMCs.Validate(n); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	return c.BMCs.Do(ctx, n, func(b BMC) error { return fn(ctx, b) })
+}
+
+// BootDevice asks the BMC what the server boots from next.
+func (c *Conductor) BootDevice(ctx context.Context, ident string) (boot node.Boot, err error) {
+	err = c.ask(ctx, ident, func(ctx context.Context, b BMC) (err error) {
+		boot, err = b.Boot(ctx)
+		return err
+	})
+	return boot, err
+}
+
+// SupportedBootDevices asks the BMC what the server can boot from.
+func (c *Conductor) SupportedBootDevices(ctx context.Context, ident string) (all []node.BootDevice, err error) {
+	err = c.ask(ctx, ident, func(ctx context.Context, b BMC) (err error) {
+		all, err = b.SupportedBoot(ctx)
+		return err
+	})
+	return all, err
+}
+
+// SetBootDevice tells the BMC what the server shall boot from next; *node.Locked while a worker holds the node.
+func (c *Conductor) SetBootDevice(ctx context.Context, actor node.Actor, ident string, boot node.Boot) error {
+	n, err := c.Nodes.Node(ctx, ident)
+	if err != nil {
+		return err
+	}
+	return c.whenFree(ctx, n, func(n node.Node) error {
+		if err := c.ask(ctx, n.UUID, func(ctx context.Context, b BMC) error { return b.SetBoot(ctx, boot) }); err != nil {
+			return err
+		}
+		a := c.about(actor, "boot device "+string(boot.Device), n.UUID)
+		return c.Moves.Note(ctx, nil, &a)
+	})
+}
+
+// Validate tells for each interface whether it would work as the node is set up. No BMC is asked.
+func (c *Conductor) Validate(ctx context.Context, ident string) (map[string]Validation, error) {
+	n, err := c.Nodes.Node(ctx, ident)
+	if err != nil {
+		return nil, err
+	}
+	bmc := verdict(c.BMCs.Validate(n))
+	inspect := Validation{}
+	if i, err := c.inspectInterface(n.Interfaces.Inspect); err != nil {
+		inspect = verdict(err)
+	} else {
+		inspect = verdict(i.Validate(ctx, n))
+	}
+	out := map[string]Validation{"power": bmc, "management": bmc, "boot": bmc, "inspect": inspect}
+	for _, kind := range node.InterfaceTypes() {
+		if _, ok := out[kind]; ok || kind == "vendor" {
+			continue
+		}
+		if name := n.Interfaces.Get(kind); strings.HasPrefix(name, "no-") {
+			out[kind] = Validation{Reason: "not supported"}
+			continue
+		}
+		out[kind] = verdict(nil)
+	}
+	return out, nil
+}
+
+func verdict(err error) Validation {
+	ok := err == nil
+	v := Validation{Result: &ok}
+	if err != nil {
+		v.Reason = err.Error()
+	}
+	return v
+}

@@ -1,0 +1,118 @@
+package conductor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"cagenut/node"
+)
+
+const (
+	powerTimeout = time.Minute // for a request that names none
+	powerPoll    = time.Second
+)
+
+// SetPower asks for a power action (contract.md §3.6): the node is held by the power job when it returns.
+func (c *Conductor) SetPower(ctx context.Context, actor node.Actor, ident string, req PowerRequest) error {
+	n, err := c.Nodes.Node(ctx, ident)
+	if err != nil {
+		return err
+	}
+	if err = c.setPower(ctx, actor, n, req); err != nil {
+		c.auditRefusal(ctx, actor, req.Target, n, "", err)
+	}
+	return err
+}
+
+func (c *Conductor) setPower(ctx context.Context, actor node.Actor, n node.Node, req PowerRequest) error {
+	action := node.PowerAction(req.Target)
+	soft := action == node.ActionSoftOff || action == node.ActionSoftReboot
+	if tooOld(req.Minor, 27) && (soft || req.Timeout != 0) {
+		return node.ErrNotAcceptable
+	}
+	if action.Result() == "" {
+		return &node.InvalidTransition{Node: n.UUID, From: n.ProvisionState, Asked: req.Target}
+	}
+	if slices.Contains([]node.State{node.Cleaning, node.CleanWait}, n.ProvisionState) {
+		return &node.InvalidTransition{Node: n.UUID, From: n.ProvisionState, Asked: req.Target}
+	}
+	if err := c.BMCs.Validate(n); err != nil {
+		return err
+	}
+	wait := req.Timeout
+	if wait == 0 {
+		wait = powerTimeout
+	}
+	return c.whenFree(ctx, n, func(n node.Node) error {
+		// Somebody takes over the power: clean-up of an earlier attempt must not undo what they want.
+		if n.AttemptID != "" && n.TargetPowerState != "" {
+			if err := c.Attempts.KeepPowerOn(ctx, n.AttemptID); err != nil {
+				return err
+			}
+		}
+		now, none, target, hold := c.Clock.Now(), "", action.Result(), node.NewUUID()
+		last := &none
+		if n.ProvisionState == node.InspectFailed {
+			last = nil // why an inspection ended is worth more than that a power action began
+		}
+		_, err := c.Moves.Move(ctx, node.Move{
+			Node: n.UUID, From: n.ProvisionState, Hold: hold, Host: c.Host, Actor: actor, At: now, LastError: last, TargetPowerState: &target,
+			Jobs:  []node.Job{{Kind: node.JobPower, Node: n.UUID, Hold: hold, Action: action, Actor: actor, Deadline: now.Add(wait)}},
+			Audit: c.accepted(actor, req.Target, n, "", ""),
+		})
+		return err
+	})
+}
+
+// workPower sends a power action once and then looks until the BMC says that it has come about.
+func (c *Conductor) workPower(ctx context.Context, j node.Job, round int) (time.Duration, error) {
+	n, err := c.Nodes.Node(ctx, j.Node)
+	if missing(err) {
+		return done, nil
+	}
+	if err != nil || n.ReservationID != j.Hold {
+		return done, err
+	}
+	step, cancel := context.WithTimeout(ctx, stepTime)
+	defer cancel()
+	var power node.PowerState
+	err = c.BMCs.Do(step, n, func(b BMC) (err error) {
+		if round == 0 {
+			if err := b.SetPower(step, j.Action); err != nil {
+				return err
+			}
+		}
+		power, err = b.Power(step)
+		return err
+	})
+	if ctx.Err() != nil {
+		return done, ctx.Err()
+	}
+	late := !c.Clock.Now().Before(j.Deadline)
+	switch {
+	case err == nil && power == j.Action.Result():
+		return done, c.powerEnded(ctx, n, j, power, "")
+	case err != nil && (round == 0 || late):
+		return done, c.powerEnded(ctx, n, j, power, fmt.Sprintf("Failed to change power state to '%s'. Error: %s", j.Action.Result(), err))
+	case late:
+		return done, c.powerEnded(ctx, n, j, power, fmt.Sprintf("Failed to change power state to '%s'. Error: the BMC accepted, but still says '%s'", j.Action.Result(), power))
+	}
+	return powerPoll, nil
+}
+
+// powerEnded frees the node after a power action; failure is what went wrong, or "".
+func (c *Conductor) powerEnded(ctx context.Context, n node.Node, j node.Job, power node.PowerState, failure string) error {
+	now, noTarget := c.Clock.Now(), node.PowerState("")
+	m := node.Move{Node: n.UUID, From: n.ProvisionState, Held: j.Hold, Actor: j.Actor, At: now, TargetPowerState: &noTarget}
+	if power != "" {
+		m.PowerState = &power
+	}
+	if failure != "" {
+		m.LastError = &failure
+		m.History = []node.History{{NodeUUID: n.UUID, At: now, Severity: node.SeverityError, Type: node.TypePower, Event: failure, Actor: j.Actor, State: n.ProvisionState, TargetState: n.TargetProvisionState()}}
+	}
+	_, err := c.Moves.Move(ctx, m)
+	return err
+}

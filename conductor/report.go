@@ -1,0 +1,227 @@
+package conductor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"cagenut/node"
+)
+
+// Report takes what a ramdisk posted: it finds the node (contract.md §4.1), stores the report and moves the node to
+// `inspecting` in one transaction; the hooks run afterwards, in a job. Refusals are node.ErrNotReported, whatever their
+// reason, and are counted in the history of the attempt that they came too late for.
+func (c *Conductor) Report(ctx context.Context, actor node.Actor, r ReportRequest) (node.Node, error) {
+	keys, err := c.Reports.Keys(r.Body)
+	if err != nil {
+		return node.Node{}, err
+	}
+	var proven node.Attempt
+	if r.Token != "" {
+		proven, err = c.Attempts.AttemptByToken(ctx, r.Token)
+		if missing(err) {
+			return node.Node{}, fmt.Errorf("unknown attempt token: %w", node.ErrNotReported)
+		}
+		if err != nil {
+			return node.Node{}, err
+		}
+		if r.NodeUUID != "" && r.NodeUUID != proven.NodeUUID {
+			return node.Node{}, fmt.Errorf("the token belongs to another node than the one named: %w", node.ErrNotReported)
+		}
+		if proven.State != node.RunWaiting {
+			return node.Node{}, c.tooLate(ctx, actor, proven)
+		}
+		r.NodeUUID = proven.NodeUUID
+	}
+	all, err := c.candidates(ctx, keys, r.NodeUUID)
+	if err != nil {
+		return node.Node{}, err
+	}
+	uuid, err := c.Reports.Match(keys, r.NodeUUID, all)
+	if errors.Is(err, node.ErrNotReported) {
+		return node.Node{}, c.refuse(ctx, actor, keys, all, err)
+	}
+	if err != nil {
+		return node.Node{}, err
+	}
+	return c.accept(ctx, actor, uuid, proven, r)
+}
+
+// candidates are the nodes that own a reported MAC, the one that is asked for, and all that wait.
+func (c *Conductor) candidates(ctx context.Context, k Keys, asked string) ([]Candidate, error) {
+	waiting, err := c.Watched.Waiting(ctx)
+	if err != nil {
+		return nil, err
+	}
+	byUUID := map[string]*Candidate{}
+	for _, n := range waiting {
+		byUUID[n.UUID] = &Candidate{NodeUUID: n.UUID, Waiting: true, BMCAddresses: lookupAddresses(n)}
+	}
+	ports, err := c.Ports.Ports(ctx, node.PortFilter{Addresses: append([]string{}, k.MACs...)})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range ports {
+		if byUUID[p.NodeUUID] == nil {
+			byUUID[p.NodeUUID] = &Candidate{NodeUUID: p.NodeUUID}
+		}
+		byUUID[p.NodeUUID].MACs = append(byUUID[p.NodeUUID].MACs, p.Address)
+	}
+	if asked != "" && byUUID[asked] == nil {
+		if _, err := c.Nodes.Node(ctx, asked); err == nil {
+			byUUID[asked] = &Candidate{NodeUUID: asked}
+		} else if !missing(err) {
+			return nil, err
+		}
+	}
+	all := make([]Candidate, 0, len(byUUID))
+	for _, cand := range byUUID {
+		all = append(all, *cand)
+	}
+	return all, nil
+}
+
+func lookupAddresses(n node.Node) []string {
+	list, _ := n.DriverInternalInfo[lookupKey].([]any)
+	out := make([]string, 0, len(list))
+	for _, v := range list {
+		if s, ok := v.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// accept stores a report that has found its node.
+func (c *Conductor) accept(ctx context.Context, actor node.Actor, uuid string, proven node.Attempt, r ReportRequest) (node.Node, error) {
+	n, err := c.Nodes.Node(ctx, uuid)
+	if err != nil {
+		return node.Node{}, err
+	}
+	proof := node.NotProven
+	if proven.ID != "" {
+		proof = node.Proven
+	}
+	err = c.whenFree(ctx, n, func(now node.Node) error {
+		if now.ProvisionState != node.InspectWait || now.AttemptID != n.AttemptID || (proven.ID != "" && now.AttemptID != proven.ID) {
+			return fmt.Errorf("node %s does not wait for a report: %w", uuid, node.ErrNotReported)
+		}
+		at, hold := c.Clock.Now(), node.NewUUID()
+		_, err := c.Moves.Move(ctx, node.Move{
+			Node: uuid, From: node.InspectWait, Attempt: now.AttemptID, Event: node.Resume, Hold: hold, Host: c.Host, Actor: actor, At: at,
+			AttemptState: node.RunProcessing, Proof: proof, Report: &node.Report{AttemptID: now.AttemptID, Body: r.Body, At: at},
+			Jobs: []node.Job{{Kind: node.JobFinish, Node: uuid, Attempt: now.AttemptID, Hold: hold, Actor: actor}},
+		})
+		return err
+	})
+	return n, err
+}
+
+// refuse turns a report away, and counts it where it is plain which attempt it came too late for.
+func (c *Conductor) refuse(ctx context.Context, actor node.Actor, k Keys, all []Candidate, why error) error {
+	c.Log.Info("report refused", "macs", k.MACs, "why", why.Error())
+	for _, cand := range all {
+		if cand.Waiting || len(cand.MACs) == 0 {
+			continue
+		}
+		n, err := c.Nodes.Node(ctx, cand.NodeUUID)
+		if err != nil || n.AttemptID == "" {
+			continue
+		}
+		if a, err := c.Attempts.Attempt(ctx, n.AttemptID); err == nil && a.State.Ended() {
+			return c.tooLate(ctx, actor, a)
+		}
+	}
+	return why
+}
+
+// tooLate counts a report of an attempt that is over: one history entry per attempt, with first, last and how often.
+func (c *Conductor) tooLate(ctx context.Context, actor node.Actor, a node.Attempt) error {
+	now := c.Clock.Now()
+	h := node.History{
+		NodeUUID: a.NodeUUID, AttemptID: a.ID, At: now, LastAt: now, Severity: node.SeverityInfo, Type: node.TypeInspection,
+		Event: "A report of an inspection that is over was refused.", Actor: actor, Key: "late:" + a.ID,
+	}
+	if err := c.Moves.Note(ctx, &h, nil); err != nil {
+		return err
+	}
+	return fmt.Errorf("a late report of attempt %s: %w", a.ID, node.ErrNotReported)
+}
+
+// workFinish runs the hooks on a stored report and ends the attempt.
+func (c *Conductor) workFinish(ctx context.Context, j node.Job) (time.Duration, error) {
+	n, a, wanted, err := c.heldAttempt(ctx, j)
+	if err != nil || !wanted {
+		return done, err
+	}
+	r, err := c.Attempts.Report(ctx, a.ID)
+	if err != nil {
+		return done, err
+	}
+	ports, owners, err := c.portsFor(ctx, n, r.Body)
+	if err != nil {
+		return done, err
+	}
+	f, err := c.Reports.Process(ctx, n, ports, owners, r.Body)
+	if ctx.Err() != nil {
+		return done, ctx.Err()
+	}
+	a.Notes = append(a.Notes, f.Notes...)
+	if err != nil {
+		return done, c.failAttempt(ctx, n, a, j.Hold, "Failed to finish inspection: "+err.Error())
+	}
+	now := c.Clock.Now()
+	return done, c.end(ctx, j.Actor, n, a, j.Hold, node.Done, node.Ending{
+		Outcome: node.Succeeded, CleanUp: true, Notes: a.Notes,
+		Move: node.Move{
+			FinishedAt: &now, Properties: f.Properties, NewPorts: f.NewPorts, PortUpdates: f.PortUpdates,
+			Inventory: &node.Inventory{NodeUUID: n.UUID, AttemptID: a.ID, Inventory: f.Inventory, PluginData: f.PluginData, CreatedAt: now},
+		},
+	})
+}
+
+// portsFor lists the node's ports, and who owns the reported MACs that have one.
+func (c *Conductor) portsFor(ctx context.Context, n node.Node, body []byte) (ports []node.Port, owners map[string]string, err error) {
+	keys, err := c.Reports.Keys(body)
+	if err != nil {
+		return nil, nil, err
+	}
+	if ports, err = c.Ports.Ports(ctx, node.PortFilter{NodeUUID: n.UUID}); err != nil {
+		return nil, nil, err
+	}
+	owned, err := c.Ports.Ports(ctx, node.PortFilter{Addresses: append([]string{}, keys.MACs...)})
+	if err != nil {
+		return nil, nil, err
+	}
+	owners = map[string]string{}
+	for _, p := range owned {
+		owners[p.Address] = p.NodeUUID
+	}
+	return ports, owners, nil
+}
+
+// Booting finds whose network boot a MAC is: the node and its running attempt, or *node.NotFound for everybody who is not
+// being inspected.
+func (c *Conductor) Booting(ctx context.Context, mac string) (node.Node, node.Attempt, error) {
+	nobody := &node.NotFound{What: "Booting node", Ident: mac}
+	ports, err := c.Ports.Ports(ctx, node.PortFilter{Addresses: []string{mac}})
+	if err != nil || len(ports) == 0 {
+		return node.Node{}, node.Attempt{}, errors.Join(err, nobody)
+	}
+	n, err := c.Nodes.Node(ctx, ports[0].NodeUUID)
+	if err != nil {
+		return node.Node{}, node.Attempt{}, err
+	}
+	if n.ProvisionState != node.Inspecting && n.ProvisionState != node.InspectWait {
+		return node.Node{}, node.Attempt{}, nobody
+	}
+	a, err := c.Attempts.Attempt(ctx, n.AttemptID)
+	if err != nil {
+		return node.Node{}, node.Attempt{}, err
+	}
+	if a.State != node.RunStarting && a.State != node.RunWaiting {
+		return node.Node{}, node.Attempt{}, nobody
+	}
+	return n, a, nil
+}

@@ -91,6 +91,9 @@ func (p *Pool) Do(ctx context.Context, n node.Node, fn func(Client) error) error
 	if err != nil {
 		return err
 	}
+	if ctx.Err() != nil {
+		return waited(ctx, addr.Host, "not asked")
+	}
 	leave, err := p.enter(ctx, n.Driver+" "+addr.Queue, addr.Host)
 	if err != nil {
 		return err
@@ -106,6 +109,29 @@ func (p *Pool) Do(ctx context.Context, n node.Node, fn func(Client) error) error
 		return err
 	}
 	return fn(c)
+}
+
+// Waiting counts the callers that wait for the node's BMC.
+func (p *Pool) Waiting(n node.Node) int {
+	d, err := p.driver(n)
+	if err != nil {
+		return 0
+	}
+	addr, err := d.Address(n)
+	if err != nil {
+		return 0
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	waiting := 0
+	if q, ok := p.queues[n.Driver+" "+addr.Queue]; ok {
+		for _, t := range q.waiting {
+			if !t.left {
+				waiting++
+			}
+		}
+	}
+	return waiting
 }
 
 // Forget ends the login session kept for the node's BMC, if any. It waits for its turn; call it when a node is deleted.

@@ -2,6 +2,7 @@ package fake
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"cagenut/bmc"
@@ -100,6 +101,9 @@ func (c *client) SetBoot(ctx context.Context, b node.Boot) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if b.Device != node.BootNone && !slices.Contains(bootDevices(), b.Device) {
+		return &node.Unsupported{Driver: c.driver, Extension: "boot device " + string(b.Device)}
+	}
 	c.d.mu.Lock()
 	defer c.d.mu.Unlock()
 	c.m.boot = b
@@ -108,5 +112,9 @@ func (c *client) SetBoot(ctx context.Context, b node.Boot) error {
 
 // SupportedBoot is every device.
 func (c *client) SupportedBoot(ctx context.Context) ([]node.BootDevice, error) {
-	return []node.BootDevice{node.BootPXE, node.BootDisk, node.BootCDROM, node.BootBIOS, node.BootSafe}, ctx.Err()
+	return bootDevices(), ctx.Err()
+}
+
+func bootDevices() []node.BootDevice {
+	return []node.BootDevice{node.BootPXE, node.BootDisk, node.BootCDROM, node.BootBIOS, node.BootSafe}
 }

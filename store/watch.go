@@ -18,8 +18,7 @@ type hub struct {
 }
 
 type watcher struct {
-	ch     chan node.Notice
-	missed bool
+	ch chan node.Notice
 }
 
 func newHub() *hub { return &hub{watchers: map[*watcher]struct{}{}} }
@@ -34,16 +33,22 @@ func (h *hub) tell(notices []node.Notice) {
 	}
 }
 
-// tell never waits: whoever lags too far behind is sent a zero Notice as soon as there is room again.
+// tell never waits: what a watcher has not read in time is taken back, and a zero Notice stands for all of it.
 func (w *watcher) tell(n node.Notice) {
-	if w.missed {
+	for {
+		select {
+		case w.ch <- n:
+			return
+		default:
+		}
 		n = node.Notice{}
-	}
-	select {
-	case w.ch <- n:
-		w.missed = false
-	default:
-		w.missed = true
+		for drained := false; !drained; {
+			select {
+			case <-w.ch:
+			default:
+				drained = true
+			}
+		}
 	}
 }
 

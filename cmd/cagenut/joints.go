@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"cagenut/bmc"
+	"cagenut/conductor"
+	"cagenut/inspect/hooks"
+	"cagenut/inspect/inventory"
+	"cagenut/inspect/managedboot"
+	"cagenut/node"
+	"cagenut/store"
+	"cagenut/web/auth"
+)
+
+// The joints: where one room's small interface meets another room's type.
+
+// conductorBMCs lets the conductor reach BMCs.
+type conductorBMCs struct{ *bmc.Pool }
+
+// Do is conductor.BMCs'.
+func (b conductorBMCs) Do(ctx context.Context, n node.Node, fn func(conductor.BMC) error) error {
+	return b.Pool.Do(ctx, n, func(c bmc.Client) error { return fn(c) })
+}
+
+// bootBMCs lets managed boot reach BMCs.
+type bootBMCs struct{ *bmc.Pool }
+
+// Do is managedboot.BMCs'.
+func (b bootBMCs) Do(ctx context.Context, n node.Node, fn func(managedboot.BMC) error) error {
+	return b.Pool.Do(ctx, n, func(c bmc.Client) error { return fn(c) })
+}
+
+// reports understands what ramdisks post.
+type reports struct{}
+
+// Keys is conductor.Reports'.
+func (reports) Keys(body []byte) (conductor.Keys, error) {
+	r, err := inventory.Parse(body)
+	if err != nil {
+		return conductor.Keys{}, err
+	}
+	return conductor.Keys(r.Keys()), nil
+}
+
+// Match is conductor.Reports'.
+func (reports) Match(k conductor.Keys, asked string, all []conductor.Candidate) (string, error) {
+	candidates := make([]inventory.Candidate, len(all))
+	for i, c := range all {
+		candidates[i] = inventory.Candidate(c)
+	}
+	return inventory.Match(inventory.Keys(k), asked, candidates)
+}
+
+// Process is conductor.Reports'.
+func (reports) Process(_ context.Context, n node.Node, ports []node.Port, owners map[string]string, body []byte) (conductor.Findings, error) {
+	r, err := inventory.Parse(body)
+	if err != nil {
+		return conductor.Findings{}, err
+	}
+	f, err := hooks.Run(hooks.Default(), hooks.Input{Node: n, Ports: ports, Owners: owners, Report: r})
+	return conductor.Findings(f), err
+}
+
+// accounts are the appliance's own users.
+type accounts struct{ *store.Store }
+
+// Account is auth.Users'.
+func (a accounts) Account(ctx context.Context, name string) (auth.Account, bool, error) {
+	u, err := a.Store.User(ctx, name)
+	if errors.Is(err, store.ErrNoUser) {
+		return auth.Account{}, false, nil
+	}
+	return auth.Account{Hash: u.PasswordHash, Role: u.Role}, err == nil, err
+}
+
+// verbs lets the inspector service ask for verbs.
+type verbs struct{ *conductor.Conductor }
+
+// Inspect is introspection.Verbs'.
+func (v verbs) Inspect(ctx context.Context, actor node.Actor, ident string) error {
+	return v.SetProvisionState(ctx, actor, ident, conductor.ProvisionRequest{Target: string(node.Inspect)})
+}
+
+// Abort is introspection.Verbs'.
+func (v verbs) Abort(ctx context.Context, actor node.Actor, ident, attempt string) error {
+	return v.SetProvisionState(ctx, actor, ident, conductor.ProvisionRequest{Target: string(node.Abort), Attempt: attempt})
+}
+
+// door lets the inspector service hand over reports.
+type door struct{ *conductor.Conductor }
+
+// Report is introspection.Reports'.
+func (d door) Report(ctx context.Context, actor node.Actor, body []byte, token node.Secret) (string, error) {
+	n, err := d.Conductor.Report(ctx, actor, conductor.ReportRequest{Body: body, Token: token})
+	return n.UUID, err
+}
+
+var (
+	_ conductor.Nodes    = (*store.Store)(nil)
+	_ conductor.Moves    = (*store.Store)(nil)
+	_ conductor.Attempts = (*store.Store)(nil)
+	_ conductor.Ports    = (*store.Store)(nil)
+	_ conductor.Watched  = (*store.Store)(nil)
+)

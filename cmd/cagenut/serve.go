@@ -1,0 +1,296 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"golang.org/x/sync/errgroup"
+
+	"cagenut/bmc"
+	"cagenut/bmc/fake"
+	"cagenut/bmc/ipmi"
+	"cagenut/bmc/redfish"
+	"cagenut/conductor"
+	"cagenut/inspect/agent"
+	"cagenut/inspect/inspector"
+	"cagenut/inspect/introspection"
+	"cagenut/inspect/managedboot"
+	"cagenut/inspect/outofband"
+	"cagenut/node"
+	"cagenut/store"
+	"cagenut/store/jobs"
+	"cagenut/web"
+	"cagenut/web/auth"
+	"cagenut/web/boot"
+	"cagenut/web/extension"
+	webintrospection "cagenut/web/introspection"
+	"cagenut/web/ironic"
+	"cagenut/web/live"
+	"cagenut/web/ui"
+)
+
+type serveCommand struct {
+	settings
+}
+
+// Run is kong's.
+func (s *serveCommand) Run(ctx context.Context, out io.Writer) error {
+	a, err := open(ctx, &s.settings, os.Stderr)
+	if err != nil {
+		return err
+	}
+	if err := a.firstUser(ctx, out); err != nil {
+		return errors.Join(err, a.close())
+	}
+	fmt.Fprintf(out, "Dashboard: http://%s/ui\n", a.listener.Addr())
+	return a.run(ctx)
+}
+
+// appliance is everything, opened and joined.
+type appliance struct {
+	settings  *settings
+	log       *slog.Logger
+	store     *store.Store
+	queue     *jobs.Queue
+	bmcs      *bmc.Pool
+	conductor *conductor.Conductor
+	hub       *live.Hub
+	files     *boot.Server
+
+	listener, inspectorListener net.Listener
+	app, inspectorApp           *fiber.App
+}
+
+// open makes the appliance up to the moment before it serves: its addresses are taken, its database is in order.
+func open(ctx context.Context, s *settings, logTo io.Writer) (*appliance, error) {
+	a := &appliance{settings: s, log: s.logger(logTo)}
+	for _, step := range []func(context.Context) error{a.listen, a.openStore, a.join, a.serveRoutes} {
+		if err := step(ctx); err != nil {
+			return nil, errors.Join(err, a.close())
+		}
+	}
+	return a, nil
+}
+
+func (a *appliance) listen(context.Context) (err error) {
+	if a.listener, err = net.Listen("tcp", a.settings.Listen); err != nil {
+		return fmt.Errorf("cannot listen on %s: %w", a.settings.Listen, err)
+	}
+	// With port 0 the address is known only now.
+	a.settings.Listen = a.listener.Addr().String()
+	if a.settings.InspectorURL != "" || a.settings.InspectorListen == "" {
+		return nil
+	}
+	if a.inspectorListener, err = net.Listen("tcp", a.settings.InspectorListen); err != nil {
+		return fmt.Errorf("cannot listen on %s (the inspector's address): %w", a.settings.InspectorListen, err)
+	}
+	return nil
+}
+
+func (a *appliance) openStore(ctx context.Context) error {
+	dir := a.settings.DataDir
+	if err := os.MkdirAll(a.settings.bootDir(), 0o755); err != nil {
+		return fmt.Errorf("cannot use the data folder %s: %w", dir, err)
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		return fmt.Errorf("cannot use the data folder %s: %w", dir, err)
+	}
+	seal, err := store.OpenSeal(filepath.Join(dir, "secret.key"))
+	if err != nil {
+		return err
+	}
+	if a.store, err = store.Open(ctx, store.Options{Path: filepath.Join(dir, "cagenut.db"), Seal: seal, Log: a.log}); err != nil {
+		return err
+	}
+	if a.queue, err = jobs.New(ctx, a.store.Writer(), a.log); err != nil {
+		return err
+	}
+	a.store.SetQueue(a.queue)
+	return nil
+}
+
+// join makes the conductor out of the rooms that it needs.
+func (a *appliance) join(context.Context) error {
+	s := a.settings
+	host, err := os.Hostname()
+	if err != nil {
+		return fmt.Errorf("find this machine's name: %w", err)
+	}
+	a.bmcs = bmc.NewPool(map[string]bmc.Driver{
+		node.DriverRedfish: redfish.New(redfish.Options{}), node.DriverIPMI: ipmi.New(ipmi.Options{}), node.DriverFake: fake.New(),
+	}, bmc.PoolOptions{})
+	managed := managedboot.New(bootBMCs{a.bmcs}, net.DefaultResolver, managedboot.Settings{
+		RamdiskURL: s.ramdiskBase(), Kernel: s.bootSource(s.KernelURL, kernelFile), Initrd: s.bootSource(s.InitrdURL, initrdFile),
+	})
+	delegating, err := a.inspector(managed)
+	if err != nil {
+		return err
+	}
+	a.conductor = conductor.New(conductor.Needs{
+		Nodes: a.store, Moves: a.store, Attempts: a.store, Ports: a.store, Watched: a.store, BMCs: conductorBMCs{a.bmcs}, Reports: reports{},
+		Inspect: map[string]conductor.InspectInterface{
+			"agent": agent.New(managed), "inspector": delegating, "redfish": outofband.Redfish{}, "no-inspect": outofband.NoInspect{}, "fake": outofband.Fake{},
+		},
+		Clock: conductor.SystemClock{}, Log: a.log,
+	}, conductor.Settings{
+		Host: host, InspectTimeout: s.InspectTimeout, StartTimeout: s.StartTimeout, PowerSyncInterval: s.PowerSyncInterval, InspectorSyncInterval: s.InspectorSyncInterval,
+	})
+	return a.prepareBoot(delegating)
+}
+
+func (a *appliance) inspector(managed *managedboot.Boot) (*inspector.Interface, error) {
+	s := a.settings
+	if s.InspectorURL == "" {
+		return inspector.NewEmbedded(managed), nil
+	}
+	password, err := s.inspectorPassword()
+	if err != nil {
+		return nil, err
+	}
+	i, err := inspector.NewExternal(managed, inspector.Settings{URL: s.InspectorURL, User: s.InspectorUser, Password: password})
+	if err != nil {
+		return nil, fmt.Errorf("--inspector-url: %w", err)
+	}
+	return i, nil
+}
+
+// prepareBoot makes the boot server. Without a ramdisk URL there is none: `inspect` says what is missing.
+func (a *appliance) prepareBoot(delegating *inspector.Interface) (err error) {
+	s := a.settings
+	if s.ramdiskBase() == "" {
+		return nil
+	}
+	own := boot.Callback(s.ramdiskBase())
+	a.files, err = boot.New(boot.Options{
+		Conductor: a.conductor, KernelURL: s.bootURL(s.KernelURL, kernelFile), InitrdURL: s.bootURL(s.InitrdURL, initrdFile), Dir: s.bootDir(), Log: a.log,
+		CallbackURL: func(n node.Node, at node.Attempt) string {
+			if foreign := delegating.CallbackURL(); foreign != "" && at.Interface == "inspector" {
+				return foreign
+			}
+			return own(n, at)
+		},
+	})
+	return err
+}
+
+// serveRoutes puts every page and API on its address.
+func (a *appliance) serveRoutes(ctx context.Context) error {
+	s := a.settings
+	minor, err := s.maxMinor()
+	if err != nil {
+		return err
+	}
+	guard, err := auth.Guard(auth.Options{Mode: s.Auth, Users: accounts{a.store}, HTPasswd: s.HTPasswd, Log: a.log})
+	if err != nil {
+		return err
+	}
+	pages := ui.New(ui.Options{Conductor: a.conductor, Store: a.store, PublicURL: s.PublicURL, InspectTimeout: s.InspectTimeout})
+	a.hub = live.New(live.Options{Store: a.store, Pages: pages, Log: a.log})
+	a.app = web.NewApp(web.AppOptions{Context: ctx, Log: a.log, TrustedProxies: s.TrustedProxies, Errors: append(ironic.ErrorShapes(), pages.ErrorShape())})
+	ui.RegisterStatic(a.app)
+	a.app.Use(guard)
+	a.app.Get("/healthz", a.alive)
+	a.app.Get("/readyz", a.ready)
+	if a.files != nil {
+		a.files.Register(a.app)
+	}
+	pages.Register(a.app, a.hub)
+	extension.Register(a.app, extension.Options{Conductor: a.conductor, Store: a.store, Hub: a.hub, Log: a.log})
+	ironic.Register(a.app, ironic.Options{Conductor: a.conductor, Store: a.store, Host: a.conductor.Host, MaxMinor: minor, PublicURL: s.PublicURL})
+	if a.inspectorListener == nil {
+		return nil
+	}
+	service := introspection.New(introspection.Needs{Nodes: a.store, Runs: a.store, Verbs: verbs{a.conductor}, Reports: door{a.conductor}})
+	a.inspectorApp = web.NewApp(web.AppOptions{Context: ctx, Log: a.log, TrustedProxies: s.TrustedProxies, Errors: []web.ErrorShape{webintrospection.ErrorShape()}})
+	webintrospection.Register(a.inspectorApp, webintrospection.Options{Service: service, Guard: guard})
+	return nil
+}
+
+func (a *appliance) alive(c *fiber.Ctx) error { return c.SendString("ok\n") }
+
+// ready tells whether the database answers.
+func (a *appliance) ready(c *fiber.Ctx) error {
+	if _, err := a.store.LastChange(c.UserContext()); err != nil {
+		return fiber.NewError(fiber.StatusServiceUnavailable, "the database does not answer")
+	}
+	return c.SendString("ok\n")
+}
+
+// stopTime is how long requests may take to end when the appliance stops.
+const stopTime = 10 * time.Second
+
+// run recovers, serves and works until ctx ends, then stops in the reverse order: streams, requests, jobs, database.
+func (a *appliance) run(ctx context.Context) error {
+	err := a.recover(ctx)
+	if err == nil {
+		err = a.runAll(ctx)
+	}
+	return errors.Join(err, a.close())
+}
+
+func (a *appliance) recover(ctx context.Context) error {
+	if err := a.conductor.Recover(ctx); err != nil {
+		return err
+	}
+	return a.queue.Release(ctx)
+}
+
+func (a *appliance) runAll(ctx context.Context) error {
+	serving, stopServing := context.WithCancel(ctx)
+	defer stopServing()
+	all, serving := errgroup.WithContext(serving)
+	working, stopWorking := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWorking()
+	var work errgroup.Group
+	work.Go(func() error { return a.queue.Run(working, a.conductor) })
+	work.Go(func() error { return a.conductor.Run(working) })
+
+	all.Go(func() error { return a.hub.Run(serving) })
+	for app, l := range map[*fiber.App]net.Listener{a.app: a.listener, a.inspectorApp: a.inspectorListener} {
+		if app == nil {
+			continue
+		}
+		all.Go(func() error { return app.Listener(l) })
+		all.Go(func() error {
+			<-serving.Done()
+			return app.ShutdownWithTimeout(stopTime)
+		})
+	}
+	err := all.Wait()
+	stopWorking()
+	return errors.Join(err, work.Wait())
+}
+
+// close gives back what open took, as far as it came.
+func (a *appliance) close() error {
+	var errs []error
+	for _, l := range []net.Listener{a.listener, a.inspectorListener} {
+		if l != nil {
+			if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+				errs = append(errs, err)
+			}
+		}
+	}
+	if a.bmcs != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+		defer cancel()
+		if err := a.bmcs.Close(ctx); err != nil {
+			a.log.Warn("not every BMC session could be closed", "err", err)
+		}
+	}
+	if a.files != nil {
+		errs = append(errs, a.files.Close())
+	}
+	if a.store != nil {
+		errs = append(errs, a.store.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -27,7 +27,7 @@ func parseEndpoint(s string) (endpoint, error) {
 		return bad("it is empty")
 	}
 	if addr, err := netip.ParseAddr(raw); err == nil && addr.Is6() {
-		raw = "[" + raw + "]"
+		raw = "[" + strings.ReplaceAll(raw, "%", "%25") + "]" // a zone
 	}
 	if !strings.Contains(raw, "://") {
 		raw = "https://" + raw

@@ -200,6 +200,15 @@ func (c *client) patch(ctx context.Context, g *gofish.APIClient, path, etag stri
 	}
 }
 
+// is tells whether the override is what was asked for. One that stays although it was asked for once will do: the end of an
+// inspection removes it.
+func (b bootState) is(want node.Boot) bool {
+	if want.Device == node.BootNone || b.none() {
+		return want.Device == node.BootNone && b.none()
+	}
+	return deviceOf(b.target) == want.Device && (!want.Persistent || b.enabled == "Continuous")
+}
+
 // confirm reads the override back: some BMCs say yes and keep what they had.
 func (c *client) confirm(ctx context.Context, g *gofish.APIClient, path string, want node.Boot) error {
 	for try := 1; ; try++ {
@@ -207,7 +216,7 @@ func (c *client) confirm(ctx context.Context, g *gofish.APIClient, path string, 
 		if err != nil {
 			return err
 		}
-		if want.Device == node.BootNone && s.boot.none() || want.Device != node.BootNone && !s.boot.none() && deviceOf(s.boot.target) == want.Device {
+		if s.boot.is(want) {
 			return nil
 		}
 		if try == verifyReads {

@@ -50,7 +50,7 @@ func (c *client) SetPower(ctx context.Context, action node.PowerAction) error {
 		if err != nil {
 			return err
 		}
-		if reached(s, action) {
+		if reached(s, action) && !(action == node.ActionOff && s.power == "PoweringOff") { // a shutdown that hangs must be cut short
 			return nil
 		}
 		if s.powerState() == node.PowerOff && action.Result() == node.PowerOn {

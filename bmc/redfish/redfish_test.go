@@ -289,6 +289,9 @@ func TestAConflictIsSuccessWhenTheGoalIsReachedElseRepeated(t *testing.T) { // G
 	if err := c.SetPower(t.Context(), node.ActionOff); err == nil || !strings.Contains(err.Error(), "not ready") {
 		t.Errorf("409 for ever gives %v, want the BMC's own words", err)
 	}
+	patient := quick()
+	patient.BusyTries = 1000
+	c = open(t, newDriver(t, patient), nodeOf(s))
 	done := make(chan error, 1)
 	go func() { done <- c.SetPower(t.Context(), node.ActionOff) }()
 	s.SetPower(node.PowerOff) // somebody presses the button while the BMC refuses

@@ -23,6 +23,7 @@ type pass struct {
 	session  string // path of the session, for the logout
 	user     string
 	password node.Secret
+	why      error // why this is Basic, where that may be why it is refused; nil where a refusal is one of the credentials
 }
 
 func (p *pass) apply(r *http.Request) {
@@ -102,12 +103,29 @@ func (a *auth) login(ctx context.Context, t *transport) (*pass, error) {
 		return nil, err
 	}
 	switch {
+	case noSessionLeft(res.Response):
+		basic.why = fmt.Errorf("%w: the BMC gives no session (HTTP status %d) and takes no Basic authentication", errLogin, res.StatusCode)
+		return basic, nil
 	case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
 		return nil, fmt.Errorf("%w at %s: %w", errLogin, a.base, node.ErrCredentials)
 	case res.StatusCode/100 != 2 || res.Header.Get("X-Auth-Token") == "":
-		return basic, nil // no session to be had: none left, or the BMC knows no sessions
+		return basic, nil // the BMC knows no sessions
 	}
 	return &pass{token: res.Header.Get("X-Auth-Token"), session: sessionPath(res.Response)}, nil
+}
+
+// noSessionLeft tells of a login that was refused for another reason than the credentials: all sessions are taken (quirk 38,
+// which some BMCs say with 401 or 403), or the BMC is busy.
+func noSessionLeft(res *http.Response) bool {
+	switch res.StatusCode {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden:
+		b, err := io.ReadAll(res.Body)
+		said := strings.ToLower(string(b))
+		return err == nil && (strings.Contains(said, "sessionlimitexceeded") || strings.Contains(said, "rac0218") || strings.Contains(said, "maximum number of user sessions"))
+	}
+	return false
 }
 
 // sessionPath is in the Location header, else in the body.

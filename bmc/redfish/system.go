@@ -71,17 +71,24 @@ func read(g *gofish.APIClient, path string) (body []byte, etag string, err error
 
 // fetch reads the node's system anew.
 func (c *client) fetch(g *gofish.APIClient) (system, error) {
+	known := c.remembered()
 	path, err := c.find(g)
 	if err != nil {
 		return system{}, err
 	}
-	return c.fetchAt(g, path)
+	s, err := c.fetchAt(g, path)
+	if c.system == "" && known != "" && c.remembered() == "" { // what was remembered is gone: firmware updates rename systems
+		if path, err = c.find(g); err == nil {
+			s, err = c.fetchAt(g, path)
+		}
+	}
+	return s, err
 }
 
 func (c *client) fetchAt(g *gofish.APIClient, path string) (system, error) {
 	body, etag, err := read(g, path)
 	if status(err) == 404 {
-		c.choose("") // firmware updates rename systems: look again next time
+		c.choose("")
 		return system{}, node.Invalidf("The BMC %s has no system %s: check driver_info['redfish_system_id'] on node %s.", c.base, path, c.node.UUID)
 	}
 	if err != nil {

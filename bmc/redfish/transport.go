@@ -18,6 +18,10 @@ import (
 // bodyLimit is the largest answer that is read of a BMC.
 const bodyLimit = 16 << 20
 
+// connectTimeout is short so that a dead BMC is known to be dead within seconds; a living one answers a SYN in milliseconds, and
+// the kernel repeats a lost one meanwhile.
+const connectTimeout = 5 * time.Second
+
 var (
 	errBodyTooLarge = errors.New("the answer is larger than 16 MiB")
 	errNotJSON      = errors.New("the answer is not JSON")
@@ -32,13 +36,14 @@ type transport struct {
 }
 
 func newPlainTransport(c *tls.Config) *http.Transport {
-	dialer := &net.Dialer{Timeout: 10 * time.Second}
+	dialer := &net.Dialer{Timeout: connectTimeout}
 	return &http.Transport{
 		DialContext:         dialer.DialContext,
 		TLSClientConfig:     c,
 		TLSHandshakeTimeout: 10 * time.Second,
 		MaxConnsPerHost:     2,
 		IdleConnTimeout:     20 * time.Second,
+		DisableCompression:  true,                                                   // quirk 20: some BMCs change the ETag of a compressed answer
 		TLSNextProto:        map[string]func(string, *tls.Conn) http.RoundTripper{}, // no HTTP/2
 	}
 }
@@ -88,8 +93,10 @@ type answer struct {
 }
 
 func (t *transport) authenticated(req *http.Request, body []byte) (answer, error) {
-	if isRoot(req.URL.Path) {
-		return t.once(req, body, nil)
+	if isRoot(req.URL.Path) { // anybody may read it, by the standard; a few BMCs differ
+		if res, err := t.once(req, body, nil); err != nil || res.StatusCode != http.StatusUnauthorized || t.auth.user == "" {
+			return res, err
+		}
 	}
 	ctx := req.Context()
 	pass, err := t.auth.pass(ctx, t)
@@ -102,12 +109,17 @@ func (t *transport) authenticated(req *http.Request, body []byte) (answer, error
 	}
 	t.auth.expired(pass)
 	if pass.token == "" {
-		return res, nil // Basic took the place of a session and was refused: the next call logs in again
+		return res, pass.why // Basic took the place of a session and was refused: the next call logs in again
 	}
 	if pass, err = t.auth.pass(ctx, t); err != nil {
 		return answer{}, err
 	}
-	return t.once(req, body, pass)
+	res, err = t.once(req, body, pass)
+	if err == nil && res.StatusCode == http.StatusUnauthorized {
+		t.auth.expired(pass)
+		err = pass.why
+	}
+	return res, err
 }
 
 // once is one request and its whole answer, in the time of one try.
@@ -158,11 +170,12 @@ func worthRepeating(a answer, err error) (wait time.Duration, again bool) {
 	return 0, false
 }
 
-// permanent tells of errors that the same request meets again at once.
+// permanent tells of errors that the same request meets again at once: a certificate that is not trusted, and any failure to
+// connect, name look-up included, which has taken long enough already.
 func permanent(err error) bool {
 	var cert *tls.CertificateVerificationError
-	var dns *net.DNSError
-	return errors.As(err, &cert) || (errors.As(err, &dns) && dns.IsNotFound)
+	var dial *net.OpError
+	return errors.As(err, &cert) || (errors.As(err, &dial) && dial.Op == "dial")
 }
 
 // retryAfter reads the header, at most 10 s of it; 0 where there is none.

@@ -3,7 +3,6 @@ package live
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gofiber/fiber/v2"
 
 	"cagenut/node"
 )
@@ -55,7 +56,7 @@ type Options struct {
 }
 
 // ErrFull says that there are as many streams as allowed (503, Retry-After is set).
-var ErrFull = errors.New("too many event streams are open; try again later")
+var ErrFull error = fiber.NewError(fiber.StatusServiceUnavailable, "too many event streams are open; try again later")
 
 const (
 	remembered  = 1024 // how many notices a page may have missed and still catch up

@@ -21,6 +21,9 @@ type AppOptions struct {
 	Log     *slog.Logger
 	// RequestTimeout bounds what a handler does; 30 s. Event streams outlive it.
 	RequestTimeout time.Duration
+	// WriteTimeout is how long after that a client may take to read an ordinary answer; 60 s. What takes longer by nature
+	// (event streams, boot files) sets deadlines of its own.
+	WriteTimeout time.Duration
 	// TrustedProxies are addresses or prefixes whose X-Forwarded-* is believed; anything else is a programmer's error
 	// that [ParseProxies] finds first.
 	TrustedProxies []string
@@ -34,9 +37,10 @@ type AppOptions struct {
 var ReportDoors = []string{"/v1/continue_inspection", "/continue_inspection", "/v1/continue"}
 
 const (
-	defaultTimeout = 30 * time.Second
-	smallBody      = 1 << 20
-	reportBody     = 16 << 20
+	defaultTimeout   = 30 * time.Second
+	defaultWriteTime = time.Minute
+	smallBody        = 1 << 20
+	reportBody       = 16 << 20
 	// readLimit is where the connection is cut while reading; the guard answers below it.
 	readLimit = reportBody + 1<<20
 )
@@ -60,8 +64,8 @@ func ParseProxies(list []string) ([]netip.Prefix, error) {
 
 // NewApp makes the server without any route. Every request gets: a path without doubled or trailing slashes, an id, the
 // security headers, a context with a deadline, a bounded body that is no longer compressed, and a line in the log; an
-// unsafe method that a browser sends from another site is refused; a panic is a 500 and a stack in the log. WriteTimeout
-// is 0, because it would cut event streams: these set a deadline of their own.
+// unsafe method that a browser sends from another site is refused; a panic is a 500 and a stack in the log. fiber's own
+// WriteTimeout is 0, because it would cut event streams; a deadline on the connection does its work.
 func NewApp(o AppOptions) *fiber.App {
 	s := newServer(o)
 	app := fiber.New(fiber.Config{
@@ -99,6 +103,9 @@ func newServer(o AppOptions) *server {
 	if o.RequestTimeout == 0 {
 		o.RequestTimeout = defaultTimeout
 	}
+	if o.WriteTimeout == 0 {
+		o.WriteTimeout = defaultWriteTime
+	}
 	if o.ReportDoors == nil {
 		o.ReportDoors = ReportDoors
 	}
@@ -133,7 +140,7 @@ func (s *server) serve(c *fiber.Ctx) error {
 	return nil
 }
 
-// begin gives a request its id and headers.
+// begin gives a request its id, its headers and the time by which its answer must have been taken.
 func (s *server) begin(c *fiber.Ctx) {
 	id := "req-" + node.NewUUID()
 	c.Locals(localID, id)
@@ -141,6 +148,10 @@ func (s *server) begin(c *fiber.Ctx) {
 	c.Set("X-Openstack-Request-Id", id)
 	c.Set("Openstack-Request-Id", id)
 	setSecurityHeaders(c)
+	if conn := c.Context().Conn(); conn != nil {
+		// A client that never reads must not hold its connection for ever. A failure shows at the next write.
+		_ = conn.SetWriteDeadline(time.Now().Add(s.RequestTimeout + s.WriteTimeout))
+	}
 }
 
 // panicked is a panic of a handler; its text is for the log alone.

@@ -287,6 +287,29 @@ func TestARequestEndsAtItsDeadlineOrWithTheAppliance(t *testing.T) {
 	}
 }
 
+func TestAClientThatNeverReadsItsAnswerIsCut(t *testing.T) {
+	held := make(chan net.Conn, 1)
+	base, _ := serve(t, web.AppOptions{RequestTimeout: 50 * time.Millisecond, WriteTimeout: 50 * time.Millisecond}, func(app *fiber.App) {
+		app.Get("/large", func(c *fiber.Ctx) error {
+			held <- c.Context().Conn()
+			return c.Send(make([]byte, 32<<20))
+		})
+	})
+	conn, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	_, _ = io.WriteString(conn, "GET /large HTTP/1.1\r\nHost: h\r\n\r\n")
+	server := <-held
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if errors.Is(server.SetReadDeadline(time.Now().Add(time.Minute)), net.ErrClosed) {
+			return
+		}
+	}
+	t.Error("the connection is still held")
+}
+
 // G62: no trace and no cause leaves the appliance.
 func TestAnInternalErrorIsToldByItsRequestAlone(t *testing.T) {
 	base, log := serve(t, web.AppOptions{}, func(app *fiber.App) {

@@ -10,10 +10,18 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"cagenut/node"
 	"cagenut/web"
 	"cagenut/web/boot"
 )
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m,
+		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
+		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"))
+}
 
 type expecting string
 
@@ -31,12 +39,18 @@ func serve(t *testing.T) string {
 		t.Fatal(err)
 	}
 	files := filepath.Join(dir, "boot")
-	s, err := boot.New(boot.Options{Conductor: expecting("02:00:5e:00:00:01"), KernelURL: "http://192.0.2.1/boot/kernel", InitrdURL: "http://192.0.2.1/boot/initrd",
-		CallbackURL: boot.Callback("http://192.0.2.1:6385"), Dir: files})
-	if err != nil {
+	base := serveWith(t, boot.Options{CallbackURL: boot.Callback("http://192.0.2.1:6385"), Dir: files})
+	if err := os.WriteFile(filepath.Join(files, "kernel"), []byte("0123456789"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(files, "kernel"), []byte("0123456789"), 0o600); err != nil {
+	return base
+}
+
+func serveWith(t *testing.T, o boot.Options) string {
+	t.Helper()
+	o.Conductor, o.KernelURL, o.InitrdURL = expecting("02:00:5e:00:00:01"), "http://192.0.2.1/boot/kernel", "http://192.0.2.1/boot/initrd"
+	s, err := boot.New(o)
+	if err != nil {
 		t.Fatal(err)
 	}
 	app := web.NewApp(web.AppOptions{})
@@ -116,5 +130,46 @@ func TestFiles(t *testing.T) {
 				t.Errorf("got %d %q", status, text)
 			}
 		})
+	}
+}
+
+func TestTheHeadOfAFileTellsItsLength(t *testing.T) {
+	base := serve(t)
+	resp, err := http.Head(base + "/boot/kernel")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != 200 || resp.ContentLength != 10 || resp.Header.Get("Accept-Ranges") != "bytes" {
+		t.Errorf("got %d, %d bytes, %v", resp.StatusCode, resp.ContentLength, resp.Header)
+	}
+}
+
+// A link inside the folder leads no further than the folder.
+func TestALinkOutOfTheFolderIsNotFollowed(t *testing.T) {
+	dir := t.TempDir()
+	secret := filepath.Join(dir, "secret")
+	files := filepath.Join(dir, "boot")
+	if err := os.WriteFile(secret, []byte("outside"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	base := serveWith(t, boot.Options{Dir: files, CallbackURL: boot.Callback("http://192.0.2.1")})
+	if err := os.Symlink("../secret", filepath.Join(files, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if status, text := get(t, base+"/boot/link", ""); status != 404 || strings.Contains(text, "outside") {
+		t.Errorf("got %d %q", status, text)
+	}
+}
+
+func TestAnAddressThatWouldBecomeAScriptIsNotPutIntoOne(t *testing.T) {
+	for _, callback := range []string{"http://192.0.2.1/\nshell", "http://192.0.2.1/ x=1", "http://${net0/mac}/"} {
+		base := serveWith(t, boot.Options{Dir: t.TempDir(), CallbackURL: func(node.Node, node.Attempt) string { return callback }})
+		if status, script := get(t, base+"/boot.ipxe?mac=02:00:5e:00:00:01", ""); status != 200 || script != "#!ipxe\nexit\n" {
+			t.Errorf("%q: %d %q", callback, status, script)
+		}
+	}
+	if _, err := boot.New(boot.Options{Dir: t.TempDir(), KernelURL: "http://192.0.2.1/k\nshell", InitrdURL: "http://192.0.2.1/i"}); err == nil {
+		t.Error("a kernel URL of two lines must be refused")
 	}
 }

@@ -3,10 +3,12 @@ package boot
 import (
 	"fmt"
 	"io"
+	"net"
 	"net/url"
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -41,14 +43,27 @@ func (s *Server) file(c *fiber.Ctx) error {
 		c.Status(fiber.StatusPartialContent)
 		c.Set(fiber.HeaderContentRange, fmt.Sprintf("bytes %d-%d/%d", from, from+length-1, info.Size()))
 	}
-	c.Context().SetBodyStream(part{io.NewSectionReader(f, from, length), f}, int(length))
+	c.Context().SetBodyStream(part{io.NewSectionReader(f, from, length), f, c.Context().Conn()}, int(length))
 	return nil
 }
 
+// stall is how long a server may take nothing of a boot file before it is cut. The whole file may take as long as it
+// likes: management networks are slow.
+const stall = time.Minute
+
 // part is a stretch of a file that closes it; the server does that once it has sent it.
 type part struct {
-	io.Reader
-	file *os.File
+	stretch io.Reader
+	file    *os.File
+	conn    net.Conn
+}
+
+// Read is called for the next piece when the one before has been written.
+func (p part) Read(b []byte) (int, error) {
+	if err := p.conn.SetWriteDeadline(time.Now().Add(stall)); err != nil {
+		return 0, err
+	}
+	return p.stretch.Read(b)
 }
 
 func (p part) Close() error { return p.file.Close() }

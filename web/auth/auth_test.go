@@ -11,11 +11,18 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"go.uber.org/goleak"
 	"golang.org/x/crypto/bcrypt"
 
 	"cagenut/web"
 	"cagenut/web/auth"
 )
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m,
+		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
+		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"))
+}
 
 type people map[string]auth.Account
 
@@ -107,6 +114,11 @@ func TestBasic(t *testing.T) {
 		{"memory does not take another password", "PUT", "/v1/nodes/n1", "otto", "otto'", "", 401, `{"error":{"message":"Incorrect username or password","code":401}}`},
 		{"a viewer reads", "GET", "/ui", "vera", "vera's", "", 200, "vera/viewer"},
 		{"a viewer does not write", "DELETE", "/v1/nodes/n1", "vera", "vera's", "", 403, ""},
+		{"an agent beats", "POST", "/v1/heartbeat/4f0e-1", "", "", "", 200, "/"},
+		{"an agent looks itself up", "GET", "/v1/lookup.json", "", "", "", 200, "/"},
+		{"health is public", "GET", "/readyz", "", "", "", 200, "/"},
+		{"a server asks for its script", "GET", "/boot.ipxe?mac=x", "", "", "", 200, "/"},
+		{"the extension is not public", "GET", "/cagenut/v1/events", "", "", "", 401, ""},
 		{"ramdisks report", "POST", "/v1/continue_inspection", "", "", "", 200, "/"},
 		{"discovery is public", "GET", "/v1/", "", "", "", 200, "/"},
 		{"boot files are public", "GET", "/boot/kernel", "", "", "", 200, "/"},

@@ -19,6 +19,9 @@ var verbSince = map[string]int{
 	"deploy": 73, "undeploy": 73, "unhold": 85, "service": 87,
 }
 
+// abortSince are the microversions that brought the abort of a state which had none before (contract.md §2.3, step 6).
+var abortSince = map[node.State]int{node.InspectWait: 41, node.WaitCallback: 110}
+
 // argumentsOf are the further keys of a provision request, and the verbs that take them.
 var argumentsOf = map[string][]node.Event{
 	"configdrive": {node.Deploy, node.Rebuild}, "deploy_steps": {node.Deploy, node.Rebuild}, "clean_steps": {node.Clean},
@@ -55,7 +58,7 @@ func (c *Conductor) provision(ctx context.Context, actor node.Actor, n node.Node
 			return node.Invalidf("The argument %q can not be used with the provision state %q.", key, req.Target)
 		}
 	}
-	if verb == node.Abort && n.ProvisionState == node.InspectWait && tooOld(req.Minor, 41) {
+	if verb == node.Abort && tooOld(req.Minor, abortSince[n.ProvisionState]) {
 		return node.ErrNotAcceptable
 	}
 	return c.whenFree(ctx, n, func(n node.Node) error {

@@ -1,0 +1,47 @@
+package e2e_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// binary is the program under test.
+var binary string
+
+func TestMain(m *testing.M) {
+	os.Exit(buildAndRun(m))
+}
+
+func buildAndRun(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "cagenut-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	binary = filepath.Join(dir, "cagenut")
+	if out, err := exec.Command("go", "build", "-race", "-o", binary, "cagenut/cmd/cagenut").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build the binary: %s\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// peer finds a program that a test drives the appliance with. Where there is none, the test is skipped with that reason;
+// with CAGENUT_REQUIRE_PEERS=1, as in CI, it fails.
+func peer(t *testing.T, names ...string) string {
+	t.Helper()
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if os.Getenv("CAGENUT_REQUIRE_PEERS") == "1" {
+		t.Fatalf("%s is not installed, and CAGENUT_REQUIRE_PEERS asks for it", names[0])
+	}
+	t.Skipf("%s is not installed on this machine: the appliance is NOT tested with it", names[0])
+	return ""
+}

@@ -11,7 +11,7 @@ import (
 
 // Report takes what a ramdisk posted: it finds the node (contract.md §4.1), stores the report and moves the node to
 // `inspecting` in one transaction; the hooks run afterwards, in a job. Refusals are node.ErrNotReported, whatever their
-// reason, and are counted in the history of the attempt that they came too late for.
+// reason (but *node.Locked for a server that was faster than its start job), and are counted in the history of the attempt that they came too late for.
 func (c *Conductor) Report(ctx context.Context, actor node.Actor, r ReportRequest) (node.Node, error) {
 	keys, err := c.Reports.Keys(r.Body)
 	if err != nil {
@@ -29,8 +29,14 @@ func (c *Conductor) Report(ctx context.Context, actor node.Actor, r ReportReques
 		if r.NodeUUID != "" && r.NodeUUID != proven.NodeUUID {
 			return node.Node{}, fmt.Errorf("the token belongs to another node than the one named: %w", node.ErrNotReported)
 		}
-		if proven.State != node.RunWaiting {
+		switch {
+		case proven.State == node.RunStarting:
+			// The server was faster than the start job, which still holds the node: the ramdisk tries again on 409.
+			return node.Node{}, &node.Locked{Node: proven.NodeUUID, Holder: c.Host}
+		case proven.State.Ended():
 			return node.Node{}, c.tooLate(ctx, actor, proven)
+		case proven.State != node.RunWaiting:
+			return node.Node{}, fmt.Errorf("attempt %s has its report: %w", proven.ID, node.ErrNotReported)
 		}
 		r.NodeUUID = proven.NodeUUID
 	}
@@ -129,7 +135,13 @@ func (c *Conductor) refuse(ctx context.Context, actor node.Actor, k Keys, all []
 		if err != nil || n.AttemptID == "" {
 			continue
 		}
-		if a, err := c.Attempts.Attempt(ctx, n.AttemptID); err == nil && a.State.Ended() {
+		a, err := c.Attempts.Attempt(ctx, n.AttemptID)
+		switch {
+		case err != nil:
+			continue
+		case a.State == node.RunStarting:
+			return &node.Locked{Node: n.UUID, Holder: c.Host}
+		case a.State.Ended():
 			return c.tooLate(ctx, actor, a)
 		}
 	}

@@ -194,7 +194,7 @@ func (a *appliance) serveRoutes(ctx context.Context) error {
 	}
 	pages := ui.New(ui.Options{Conductor: a.conductor, Store: a.store, PublicURL: s.PublicURL, InspectTimeout: s.InspectTimeout})
 	a.hub = live.New(live.Options{Store: a.store, Pages: pages, Log: a.log})
-	a.app = web.NewApp(web.AppOptions{Context: ctx, Log: a.log, TrustedProxies: s.TrustedProxies, Errors: append(ironic.ErrorShapes(), pages.ErrorShape())})
+	a.app = web.NewApp(web.AppOptions{Context: ctx, Log: a.log, TrustedProxies: s.TrustedProxies, Errors: append(ironic.ErrorShapes(), pages.ErrorShape(), web.ErrorShape{Prefix: "/cagenut", Answer: web.AnswerError, Bodies: true})})
 	ui.RegisterStatic(a.app)
 	a.app.Use(guard)
 	a.app.Get("/healthz", a.alive)
@@ -210,7 +210,7 @@ func (a *appliance) serveRoutes(ctx context.Context) error {
 	}
 	service := introspection.New(introspection.Needs{Nodes: a.store, Runs: a.store, Verbs: verbs{a.conductor}, Reports: door{a.conductor}})
 	a.inspectorApp = web.NewApp(web.AppOptions{Context: ctx, Log: a.log, TrustedProxies: s.TrustedProxies, Errors: []web.ErrorShape{webintrospection.ErrorShape()}})
-	webintrospection.Register(a.inspectorApp, webintrospection.Options{Service: service, Guard: guard})
+	webintrospection.Register(a.inspectorApp, webintrospection.Options{Service: service, Guard: guard, Log: a.log})
 	return nil
 }
 

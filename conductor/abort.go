@@ -18,12 +18,21 @@ func (c *Conductor) abort(ctx context.Context, actor node.Actor, n node.Node, re
 	if err != nil {
 		return err
 	}
+	before := a
+	if external(i) {
+		// From here on the caller may go away and the appliance may die: who asked is kept until the answer is known.
+		ctx = context.WithoutCancel(ctx)
+		a.AbortAsked, a.AbortAskedAt = actor, c.Clock.Now()
+		if err := c.Attempts.UpdateAttempt(ctx, a, nil); err != nil {
+			return err
+		}
+	}
 	e, err := i.Abort(ctx, n, a)
 	if unsupported := (*node.Unsupported)(nil); errors.As(err, &unsupported) {
 		return &node.Unsupported{Driver: n.Driver, Extension: "abort"}
 	}
 	if err != nil {
-		return c.abortFailed(ctx, actor, n, a, err)
+		return c.abortFailed(ctx, actor, n, before, err)
 	}
 	e.Reason, e.KeepPowerOn, e.Notes = req.Reason, req.KeepPowerOn, a.Notes
 	e.Move.Audit = c.accepted(actor, "abort", n, a.ID, req.Reason)
@@ -33,11 +42,9 @@ func (c *Conductor) abort(ctx context.Context, actor node.Actor, n node.Node, re
 	return c.end(ctx, actor, n, a, "", node.Abort, e)
 }
 
-// abortFailed tells on the node that a foreign inspector did not accept an abort. Where its answer is not known, who
-// asked is kept: the poll ends the attempt in that name when it finds the run cancelled.
+// abortFailed tells on the node that a foreign inspector did not accept an abort; a is the attempt as it was before. Where
+// the answer is not known, who asked is kept: the poll ends the attempt in that name when it finds the run cancelled.
 func (c *Conductor) abortFailed(ctx context.Context, actor node.Actor, n node.Node, a node.Attempt, cause error) error {
-	// What was said to the inspector has been said, even if the caller is gone by now.
-	ctx = context.WithoutCancel(ctx)
 	text := "Failed to abort inspection: " + cause.Error()
 	if conflict := (*node.Conflict)(nil); errors.As(cause, &conflict) {
 		text = conflict.Text
@@ -54,10 +61,10 @@ func (c *Conductor) abortFailed(ctx context.Context, actor node.Actor, n node.No
 		return err
 	}
 	if dead := (*node.Unreachable)(nil); errors.As(cause, &dead) && dead.Timeout {
-		a.AbortAsked, a.AbortAskedAt = actor, now
-		if err := c.Attempts.UpdateAttempt(ctx, a, nil); err != nil {
-			return err
-		}
+		return cause
+	}
+	if err := c.Attempts.UpdateAttempt(ctx, a, nil); err != nil {
+		return err
 	}
 	return cause
 }

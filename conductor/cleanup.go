@@ -36,6 +36,14 @@ func (c *Conductor) workCleanUp(ctx context.Context, j node.Job) (time.Duration,
 		return done, nil
 	case ctx.Err() != nil:
 		return done, ctx.Err()
+	}
+	// Others may have written on the attempt while the BMC took its time.
+	n, a, stillWanted := c.toCleanUp(ctx, j)
+	switch {
+	case errors.Is(stillWanted, errSuperseded):
+		return done, nil
+	case stillWanted != nil:
+		return done, stillWanted
 	case err != nil:
 		return c.cleanUpFailed(ctx, n, a, err)
 	}

@@ -57,10 +57,15 @@ func (c *Conductor) pollNode(ctx context.Context, d Delegate, n node.Node) error
 	return c.diverge(ctx, a, "")
 }
 
-// diverge notes on the attempt in what the inspector differs from us; "" when it does not.
+// diverge notes on the attempt in what the inspector differs from us; "" when it does not. The attempt is read again,
+// because clean-up may have gone on while the inspector took its time.
 func (c *Conductor) diverge(ctx context.Context, a node.Attempt, what string) error {
 	if a.Divergence == what {
 		return nil
+	}
+	a, err := c.Attempts.Attempt(ctx, a.ID)
+	if err != nil {
+		return err
 	}
 	a.Divergence = what
 	return c.Attempts.UpdateAttempt(ctx, a, nil)

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -116,6 +118,28 @@ func TestAnArrowAgainstTheDesignIsSeen(t *testing.T) {
 				t.Errorf("%s → %s: %q", c.room, c.imported, why)
 			}
 		})
+	}
+}
+
+var direct = regexp.MustCompile(`(?m)^\t(\S+) v\S+$`)
+
+func TestEveryDependencyHasItsReasonInTheReadme(t *testing.T) {
+	mod, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := direct.FindAllSubmatch(mod, -1)
+	if len(found) < 10 {
+		t.Fatalf("only %d dependencies were found in go.mod", len(found))
+	}
+	for _, m := range found {
+		if !strings.Contains(string(readme), "| `"+string(m[1])+"` |") {
+			t.Errorf("README.md does not say what %s is for", m[1])
+		}
 	}
 }
 

@@ -172,6 +172,10 @@ func (c *Conductor) workFinish(ctx context.Context, j node.Job) (time.Duration, 
 		return done, err
 	}
 	ports, owners, err := c.portsFor(ctx, n, r.Body)
+	if invalid := (*node.Invalid)(nil); errors.As(err, &invalid) {
+		// Only what a foreign inspector stored comes here unread.
+		return done, c.failAttempt(ctx, n, a, j.Hold, "Failed to finish inspection: "+invalid.Text)
+	}
 	if err != nil {
 		return done, err
 	}

@@ -23,7 +23,10 @@ func (c *Conductor) workCleanUp(ctx context.Context, j node.Job) (time.Duration,
 		return done, err
 	}
 	still := func(ctx context.Context) error {
-		_, _, err := c.toCleanUp(ctx, j)
+		_, now, err := c.toCleanUp(ctx, j)
+		if err == nil && now.KeepPowerOn != a.KeepPowerOn {
+			err = errPowerTaken
+		}
 		return err
 	}
 	step, cancel := context.WithTimeout(ctx, stepTime)
@@ -34,6 +37,8 @@ func (c *Conductor) workCleanUp(ctx context.Context, j node.Job) (time.Duration,
 	switch {
 	case errors.Is(err, errSuperseded):
 		return done, nil
+	case errors.Is(err, errPowerTaken):
+		return 0, nil
 	case ctx.Err() != nil:
 		return done, ctx.Err()
 	}
@@ -60,7 +65,10 @@ func (c *Conductor) workCleanUp(ctx context.Context, j node.Job) (time.Duration,
 	return done, c.Attempts.UpdateAttempt(ctx, a, &a.LastError)
 }
 
-var errSuperseded = errors.New("a newer attempt has taken over")
+var (
+	errSuperseded = errors.New("a newer attempt has taken over")
+	errPowerTaken = errors.New("somebody has taken over the power")
+)
 
 func (c *Conductor) toCleanUp(ctx context.Context, j node.Job) (node.Node, node.Attempt, error) {
 	n, err := c.Nodes.Node(ctx, j.Node)

@@ -264,8 +264,9 @@ func (w *world) work(nodeUUID string, kind node.JobKind) {
 
 // rack holds one BMC per node.
 type rack struct {
-	mu   sync.Mutex
-	bmcs map[string]*testBMC
+	mu    sync.Mutex
+	bmcs  map[string]*testBMC
+	first func() // called once, when somebody has got a BMC to themselves
 }
 
 func newRack() *rack { return &rack{bmcs: map[string]*testBMC{}} }
@@ -300,6 +301,10 @@ func (r *rack) Validate(n node.Node) error {
 
 func (r *rack) Do(ctx context.Context, n node.Node, fn func(conductor.BMC) error) error {
 	b := r.of(n.UUID)
+	if first := r.first; first != nil {
+		r.first = nil
+		first()
+	}
 	b.mu.Lock()
 	b.calls++
 	fail, silent := b.fail, b.silent

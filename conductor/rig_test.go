@@ -277,7 +277,8 @@ type testBMC struct {
 	power  node.PowerState
 	boot   node.Boot
 	fail   error
-	silent bool // answers nothing until the caller gives up
+	silent bool            // answers nothing until the caller gives up
+	stuck  node.PowerState // what the power stays, whatever is asked
 	log    []string
 	calls  int
 	before func(command string)
@@ -333,6 +334,9 @@ func (b *testBMC) SetPower(_ context.Context, a node.PowerAction) error {
 	defer b.mu.Unlock()
 	b.log = append(b.log, string(a))
 	b.power = a.Result()
+	if b.stuck != "" {
+		b.power = b.stuck
+	}
 	return nil
 }
 

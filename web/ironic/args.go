@@ -153,6 +153,9 @@ func page(q url.Values, minor int, sortable func(key string) int) (node.Page, er
 	return p, nil
 }
 
+// namesSince is the version from which nodes have names.
+const namesSince = 5
+
 var logicalName = regexp.MustCompile(`^[A-Za-z0-9._~-]{1,255}$`)
 
 // ident is the node that the path names, by UUID or (from 1.5) by name. Below 1.91 `.json` at its end is no part of it,
@@ -167,7 +170,7 @@ func (a *api) ident(c *fiber.Ctx) (string, error) {
 			s = short
 		}
 	}
-	if minor(c) < 5 && !node.IsUUID(s) {
+	if minor(c) < namesSince && !node.IsUUID(s) {
 		return "", &node.NotFound{What: "Node", Ident: s}
 	}
 	return s, nil

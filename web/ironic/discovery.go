@@ -2,6 +2,8 @@ package ironic
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -103,7 +105,7 @@ func (a *api) listDrivers(c *fiber.Ctx) error {
 	return c.JSON(map[string]any{"drivers": out})
 }
 
-// pick keeps the fields of a comma list, and the links.
+// pick of a driver or conductor keeps the fields of a comma list, and the links.
 func pick(d driverDocument, list string) driverDocument {
 	if list == "" {
 		return d
@@ -154,31 +156,22 @@ func (a *api) conductor(c *fiber.Ctx, detail bool) map[string]any {
 	return out
 }
 
-func tooOldForConductors(c *fiber.Ctx) error {
-	if minor(c) < 49 {
-		return &fault{fiber.StatusNotFound, "The API is not supported for this version"}
-	}
-	return nil
-}
-
 func (a *api) listConductors(c *fiber.Ctx) error {
-	if err := tooOldForConductors(c); err != nil {
+	q := query(c)
+	if err := only(q, append([]string{"detail", "fields"}, paging...)...); err != nil {
 		return err
 	}
-	detail := c.Query("detail") != ""
-	if detail {
+	detail := q.Has("fields")
+	if q.Has("detail") {
 		var err error
-		if detail, err = flagWord("detail", c.Query("detail")); err != nil {
+		if detail, err = flagWord("detail", q.Get("detail")); err != nil {
 			return err
 		}
 	}
-	return c.JSON(map[string]any{"conductors": []any{a.conductor(c, detail)}})
+	return c.JSON(map[string]any{"conductors": []any{pick(a.conductor(c, detail), q.Get("fields"))}})
 }
 
 func (a *api) showConductor(c *fiber.Ctx) error {
-	if err := tooOldForConductors(c); err != nil {
-		return err
-	}
 	if c.Params("host") != a.Host {
 		return &node.NotFound{What: "Conductor", Ident: c.Params("host")}
 	}
@@ -194,11 +187,12 @@ func (a *api) listShards(c *fiber.Ctx) error {
 		return err
 	}
 	out := []map[string]any{}
-	for name, count := range counts {
+	for _, shard := range slices.Sorted(maps.Keys(counts)) {
+		name := shard
 		if name == "" {
 			name = "None"
 		}
-		out = append(out, map[string]any{"name": name, "count": count})
+		out = append(out, map[string]any{"name": name, "count": counts[shard]})
 	}
 	return c.JSON(map[string]any{"shards": out})
 }

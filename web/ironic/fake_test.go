@@ -20,6 +20,8 @@ type rack struct {
 	ironic.Conductor
 	ironic.Store
 	nodes    []node.Node
+	ports    []node.Port
+	boots    []node.Boot
 	verbs    []conductor.ProvisionRequest
 	idents   []string
 	reports  []conductor.ReportRequest
@@ -86,6 +88,55 @@ func (r *rack) Report(_ context.Context, _ node.Actor, req conductor.ReportReque
 		return node.Node{}, node.ErrNotReported
 	}
 	return r.nodes[0], nil
+}
+
+func (r *rack) SetBootDevice(_ context.Context, _ node.Actor, _ string, b node.Boot) error {
+	r.boots = append(r.boots, b)
+	return nil
+}
+
+func (r *rack) ShardCounts(context.Context) (map[string]int, error) {
+	return map[string]int{"s2": 1, "s1": 2, "": 4}, nil
+}
+
+func (r *rack) Port(_ context.Context, uuid string) (node.Port, error) {
+	for _, p := range r.ports {
+		if p.UUID == uuid {
+			return p, nil
+		}
+	}
+	return node.Port{}, &node.NotFound{What: "Port", Ident: uuid}
+}
+
+func (r *rack) Ports(_ context.Context, f node.PortFilter) ([]node.Port, error) {
+	out := []node.Port{}
+	for _, p := range r.ports {
+		if f.NodeUUID == "" || f.NodeUUID == p.NodeUUID {
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+func (r *rack) CreatePort(ctx context.Context, _ node.Actor, p node.Port) (node.Port, error) {
+	if _, err := r.Node(ctx, p.NodeUUID); err != nil {
+		return p, err
+	}
+	for _, other := range r.ports {
+		if other.Address == p.Address {
+			return p, &node.Exists{Text: "A port with MAC address " + p.Address + " already exists."}
+		}
+	}
+	r.ports = append(r.ports, p)
+	return p, nil
+}
+
+func (r *rack) PatchPort(ctx context.Context, _ node.Actor, uuid string, change func(node.Port) (node.Port, error)) (node.Port, error) {
+	p, err := r.Port(ctx, uuid)
+	if err != nil {
+		return p, err
+	}
+	return change(p)
 }
 
 // serve serves the API over a real socket and gives its address.

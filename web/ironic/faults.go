@@ -34,9 +34,15 @@ func (r *routed) Error() string { return r.text }
 // unrouted is the answer of an address that the caller's version does not have.
 func unrouted() error { return &routed{status: fiber.StatusNotFound} }
 
+// methodNotAllowed is the answer of a path that older versions have, but not with this method.
+func methodNotAllowed(c *fiber.Ctx, allow, text string) error {
+	c.Set(fiber.HeaderAllow, allow)
+	return &routed{fiber.StatusMethodNotAllowed, text}
+}
+
 // roots are the first path elements of this API.
 var roots = []string{"/v1", "/nodes", "/ports", "/chassis", "/drivers", "/conductors", "/shards", "/continue_inspection",
-	"/portgroups", "/volume", "/allocations", "/deploy_templates", "/runbooks", "/inspection_rules"}
+	"/portgroups", "/volume", "/allocations", "/deploy_templates", "/runbooks", "/inspection_rules", "/events", "/lookup", "/heartbeat"}
 
 // ErrorShapes are the shapes of errors below all paths of this API, for web.AppOptions.
 func ErrorShapes() []web.ErrorShape {

@@ -69,8 +69,11 @@ func (a *api) routes(r fiber.Router, prefix string) {
 	on("GET", "/nodes/:node/history", since(78, a.listHistory))
 	on("GET", "/nodes/:node/history/:entry", since(78, a.showHistory))
 	on("GET", "/nodes/:node/traits", a.listTraits)
-	on("GET", "/nodes/:node/bios", since(40, a.emptyOfNode("bios")))
-	on("GET", "/nodes/:node/firmware", since(86, a.emptyOfNode("firmware")))
+	on("PUT", "/nodes/:node/traits", a.setTraits)
+	on("DELETE", "/nodes/:node/traits", since(traitsSince, a.deleteTraits))
+	on("PUT", "/nodes/:node/traits/:trait", a.addTrait)
+	on("DELETE", "/nodes/:node/traits/:trait", since(traitsSince, a.deleteTrait))
+	on("GET", "/nodes/:node/children", a.listChildren)
 	on("GET", "/nodes/:node/ports", a.listNodePorts)
 	on("GET", "/nodes/:node/ports/detail", a.listNodePortsInDetail)
 
@@ -92,10 +95,13 @@ func (a *api) routes(r fiber.Router, prefix string) {
 	on("GET", "/drivers", a.listDrivers)
 	on("GET", "/drivers/:driver", a.showDriver)
 	on("GET", "/drivers/:driver/properties", a.driverProperties)
-	on("GET", "/conductors", a.listConductors)
-	on("GET", "/conductors/:host", a.showConductor)
+	on("GET", "/conductors", gated(49, tooOldForIt, a.listConductors))
+	on("GET", "/conductors/:host", gated(49, tooOldForIt, a.showConductor))
 	on("GET", "/shards", a.listShards)
 	on("POST", "/continue_inspection", a.continueInspection)
+
+	a.unservedOfNode(on)
+	a.unserved(on)
 }
 
 // version serves a handler to callers whose version is in range; the version headers are on its errors too.

@@ -87,20 +87,17 @@ func TestErrorsHaveTheirFamily(t *testing.T) {
 	}
 }
 
-func TestOldVersionsSeeOldWordsAndFewerFields(t *testing.T) {
+func TestOldVersionsSeeOldWords(t *testing.T) {
 	base := serve(t, waiting())
 	if s := call(t, "GET", base+"/v1/nodes/"+one, "1.38", "").body["provision_state"]; s != "inspecting" {
 		t.Errorf("1.38 reads %v", s)
 	}
-	for field, from := range map[string]int{"name": 5, "traits": 37, "bios_interface": 40, "fault": 42, "disable_power_off": 95, "firmware_interface": 86} {
-		below := call(t, "GET", base+"/nodes/"+one, fmt.Sprintf("1.%d", from-1), "").body
-		at := call(t, "GET", base+"/nodes/"+one, fmt.Sprintf("1.%d", from), "").body
-		if _, ok := below[field]; ok {
-			t.Errorf("%s is there below 1.%d", field, from)
-		}
-		if _, ok := at[field]; !ok {
-			t.Errorf("%s is not there at 1.%d", field, from)
-		}
+	if s := call(t, "GET", base+"/v1/nodes/"+one, "1.39", "").body["provision_state"]; s != "inspect wait" {
+		t.Errorf("1.39 reads %v", s)
+	}
+	free := serve(t, &rack{nodes: []node.Node{{UUID: one, ProvisionState: node.Available}}})
+	if s := call(t, "GET", free+"/v1/nodes/"+one, "1.1", "").body["provision_state"]; s != nil {
+		t.Errorf("1.1 reads %v for available", s)
 	}
 }
 

@@ -216,20 +216,34 @@ func secretDocument(name string, since int, at func(*node.Node) *map[string]any)
 	return f
 }
 
+// keepSecrets puts the secrets of before where now has their mask, also within lists.
 func keepSecrets(now, before map[string]any) {
 	for k, v := range now {
 		old, ok := before[k]
 		if !ok {
 			continue
 		}
-		if inner, ok := v.(map[string]any); ok && !node.IsSecretKey(k) {
-			if was, ok := old.(map[string]any); ok {
-				keepSecrets(inner, was)
-			}
+		if !node.IsSecretKey(k) {
+			keepInside(v, old)
 			continue
 		}
-		if node.IsSecretKey(k) && v == node.Mask {
+		if v == node.Mask {
 			now[k] = old
+		}
+	}
+}
+
+// keepInside goes down two values that stand in the same place; lists are compared item by item.
+func keepInside(now, before any) {
+	switch now := now.(type) {
+	case map[string]any:
+		if before, ok := before.(map[string]any); ok {
+			keepSecrets(now, before)
+		}
+	case []any:
+		before, _ := before.([]any)
+		for i := range min(len(now), len(before)) {
+			keepInside(now[i], before[i])
 		}
 	}
 }

@@ -3,6 +3,7 @@ package ironic
 import (
 	"encoding/json"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -138,18 +139,47 @@ func (a *api) showPort(c *fiber.Ctx) error {
 
 func (a *api) createPort(c *fiber.Ctx) error {
 	p := node.Port{PXEEnabled: true}
-	if err := create(a.ports, "port", &p, c.Body(), minor(c), "address", "node_uuid"); err != nil {
+	raw, err := a.withNodeUUID(c)
+	if err != nil {
+		return err
+	}
+	if err := create(a.ports, "port", &p, raw, minor(c), "address", "node_uuid"); err != nil {
 		return err
 	}
 	if p.UUID == "" {
 		p.UUID = node.NewUUID()
 	}
-	p, err := a.Conductor.CreatePort(c.UserContext(), actor(c), p)
+	p, err = a.Conductor.CreatePort(c.UserContext(), actor(c), p)
 	if err != nil {
 		return asValue(err)
 	}
 	c.Location(a.base(c) + "/v1/ports/" + p.UUID)
 	return c.Status(fiber.StatusCreated).JSON(a.portView(c, p, nil))
+}
+
+// withNodeUUID is the body of a creation whose node is named by UUID: from 1.94 it may say `node_ident` instead.
+func (a *api) withNodeUUID(c *fiber.Ctx) ([]byte, error) {
+	args := arguments{}
+	if json.Unmarshal(c.Body(), &args) != nil || args["node_ident"] == nil {
+		return c.Body(), nil
+	}
+	if minor(c) < 94 {
+		return nil, node.ErrNotAcceptable
+	}
+	ident, err := args.text("node_ident")
+	if err != nil {
+		return nil, err
+	}
+	if _, both := args["node_uuid"]; both {
+		return nil, node.Invalidf("node_ident and node_uuid are mutually exclusive")
+	}
+	n, err := a.Store.Node(c.UserContext(), ident)
+	if err != nil {
+		return nil, asValue(err)
+	}
+	delete(args, "node_ident")
+	args["node_uuid"] = json.RawMessage(strconv.Quote(n.UUID))
+	return json.Marshal(args)
 }
 
 func (a *api) patchPort(c *fiber.Ctx) error {

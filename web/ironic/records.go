@@ -2,7 +2,6 @@ package ironic
 
 import (
 	"encoding/json"
-	"slices"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -46,6 +45,9 @@ func (a *api) validate(c *fiber.Ctx) error {
 	}
 	if ident == "" {
 		return node.Invalidf("Missing mandatory parameter: node")
+	}
+	if minor(c) < namesSince && !node.IsUUID(ident) {
+		return &node.NotFound{What: "Node", Ident: ident}
 	}
 	list, err := a.Conductor.Validate(c.UserContext(), ident)
 	if err != nil {
@@ -136,25 +138,22 @@ func (a *api) showHistory(c *fiber.Ctx) error {
 	return c.JSON(a.historyView(c, n, h, true))
 }
 
-func (a *api) listTraits(c *fiber.Ctx) error {
+// listChildren names the nodes that are parts of this one; `links` is a single object here.
+func (a *api) listChildren(c *fiber.Ctx) error {
+	if minor(c) < 83 {
+		return &node.NotFound{Text: "Resource could not be found."}
+	}
 	n, err := a.node(c)
 	if err != nil {
 		return err
 	}
-	if minor(c) < 37 {
-		return node.ErrNotAcceptable
+	list, err := a.Store.Nodes(c.UserContext(), node.Filter{ParentNode: n.UUID})
+	if err != nil {
+		return err
 	}
-	traits := append([]string{}, n.Traits...)
-	slices.Sort(traits)
-	return c.JSON(map[string]any{"traits": traits})
-}
-
-// emptyOfNode is a list of a node that nothing fills: no interface of its kind reads anything.
-func (a *api) emptyOfNode(key string) fiber.Handler {
-	return func(c *fiber.Ctx) error {
-		if _, err := a.node(c); err != nil {
-			return err
-		}
-		return c.JSON(map[string]any{key: []any{}})
+	children := make([]string, len(list))
+	for i, child := range list {
+		children[i] = child.UUID
 	}
+	return c.JSON(map[string]any{"children": children, "links": link{Href: a.base(c) + "/v1/nodes?parent_node=" + n.UUID, Rel: "children"}})
 }

@@ -3,6 +3,7 @@ package ironic
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -104,6 +105,9 @@ func (a *api) showBootDevice(c *fiber.Ctx) error {
 	return c.JSON(map[string]any{"boot_device": b.Device, "persistent": b.Persistent})
 }
 
+// bootDevices are the words that the wire may use.
+var bootDevices = []node.BootDevice{node.BootPXE, node.BootDisk, node.BootCDROM, node.BootBIOS, node.BootSafe}
+
 func (a *api) setBootDevice(c *fiber.Ctx) error {
 	ident, err := a.ident(c)
 	if err != nil {
@@ -116,6 +120,9 @@ func (a *api) setBootDevice(c *fiber.Ctx) error {
 	device, err := args.text("boot_device")
 	if err != nil {
 		return err
+	}
+	if !slices.Contains(bootDevices, node.BootDevice(device)) {
+		return node.Invalidf("Invalid boot device %s specified.", device)
 	}
 	persistent, err := args.flag("persistent")
 	if err != nil {

@@ -236,6 +236,24 @@ func TestAbortThatTheInspectorAcceptedHoldsWhenTheCallerIsGone(t *testing.T) {
 	w.is(n, node.InspectFailed, abortedText)
 }
 
+// The appliance may die before the answer: who asked is on record before the inspector is asked (design.md §4, point 2).
+func TestAbortIsOnRecordBeforeTheInspectorIsAsked(t *testing.T) {
+	w := newWorld(t, conductor.Settings{})
+	n, _ := w.waiting("inspector")
+	var asked node.Attempt
+	w.foreign.set(func() {
+		w.foreign.during = func() { asked = w.attempt(n) }
+		w.foreign.abortErr = &node.Conflict{Text: "Failed to abort inspection: the node is locked"}
+	})
+	if err := w.ask(n, node.Abort); err == nil {
+		t.Fatal("the abort was accepted")
+	}
+	same(t, "asked by", asked.AbortAsked, operator)
+	if after := w.attempt(n); !after.AbortAskedAt.IsZero() {
+		t.Errorf("after the refusal it still counts as asked, by %+v", after.AbortAsked)
+	}
+}
+
 func TestRunThatTheInspectorCancelledByItselfIsNoAbortOfOurs(t *testing.T) {
 	w := newWorld(t, conductor.Settings{})
 	n, _ := w.waiting("inspector")

@@ -58,6 +58,15 @@ func TestCleanUpThatFailsTellsOnTheNodeUntilItSucceeds(t *testing.T) {
 	same(t, "error of the clean-up", w.attempt(n).CleanUpError, "")
 }
 
+func TestCleanUpThatKeepsThePowerOnTellsWhatItCouldNotDo(t *testing.T) {
+	w := newWorld(t, conductor.Settings{})
+	n, _ := w.waiting("agent")
+	w.must(w.SetProvisionState(t.Context(), operator, n.UUID, conductor.ProvisionRequest{Target: "abort", KeepPowerOn: true}))
+	w.rack.of(n.UUID).set(func(b *testBMC) { b.fail = errors.New("redfish: no answer") })
+	w.step(n.UUID, node.JobCleanUp)
+	w.is(n, node.InspectFailed, abortedText+" Boot override not removed: redfish: no answer")
+}
+
 func TestCleanUpGivesUpAfterItsPatience(t *testing.T) {
 	w := newWorld(t, conductor.Settings{CleanUpPatience: 10 * time.Minute})
 	n, _ := w.aborted()

@@ -21,6 +21,9 @@ var sortable = []string{
 	"chassis_uuid", "resource_class", "conductor_group", "description", "owner", "lessee", "shard", "parent_node", "conductor", "rack", "boot_mode", "secure_boot",
 }
 
+// nullable are those of sortable that may be unset.
+var nullable = []string{"automated_clean", "secure_boot"}
+
 // Nodes lists the nodes that the filter chooses.
 func (s *Store) Nodes(ctx context.Context, f node.Filter) ([]node.Node, error) {
 	db := s.read.WithContext(ctx)
@@ -122,6 +125,10 @@ func (s *Store) page(q *gorm.DB, model any, what string, p node.Page, sortable [
 	}
 	if !slices.Contains(sortable, key) {
 		return nil, node.Invalidf("The sort_key value %q is an invalid field for sorting", p.SortKey)
+	}
+	if slices.Contains(nullable, key) {
+		// Nothing is greater than NULL: a page would end there.
+		key = "COALESCE(" + key + ", -1)"
 	}
 	way, after := "ASC", ">"
 	if p.Descending {

@@ -10,7 +10,7 @@ import (
 
 // User is somebody who may sign in.
 type User struct {
-	Name         string
+	Name         string `gorm:"primaryKey"`
 	PasswordHash string // bcrypt
 	Role         string // viewer, operator or admin
 	CreatedAt    int64  `gorm:"autoCreateTime:false"`

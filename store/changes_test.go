@@ -1,0 +1,160 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"cagenut/node"
+	"cagenut/store"
+)
+
+func exists(t *testing.T, err error, text string) {
+	t.Helper()
+	var taken *node.Exists
+	if !errors.As(err, &taken) || taken.Text != text {
+		t.Errorf("got %v, not %q", err, text)
+	}
+}
+
+func TestWhatAnotherNodeHasIsRefusedByName(t *testing.T) {
+	r := newRig(t)
+	a := r.add(t, node.Enroll, func(n *node.Node) { n.Name, n.InstanceUUID = "one", node.NewUUID() })
+	create := func(n node.Node) error {
+		n.Driver, n.ProvisionState = node.DriverFake, node.Enroll
+		_, err := r.CreateNode(t.Context(), n, node.Audit{})
+		return err
+	}
+	exists(t, create(node.Node{UUID: a.UUID}), "A node with UUID "+a.UUID+" already exists.")
+	exists(t, create(node.Node{UUID: node.NewUUID(), Name: "one"}), "A node with name one already exists.")
+	exists(t, create(node.Node{UUID: node.NewUUID(), InstanceUUID: a.InstanceUUID}), "Instance "+a.InstanceUUID+" is already associated with another node.")
+	b := r.add(t, node.Enroll)
+	b.Name = "one"
+	_, err := r.UpdateNode(t.Context(), b, node.Audit{})
+	exists(t, err, "A node with name one already exists.")
+}
+
+func TestASecondPatchOfTheSameVersionIsLost(t *testing.T) {
+	r := newRig(t)
+	n := r.add(t, node.Manageable)
+	n.Description = "first"
+	got := must(r.UpdateNode(t.Context(), n, node.Audit{}))(t)
+	if got.Version != n.Version+1 || got.Description != "first" || !got.UpdatedAt.Equal(begin) {
+		t.Errorf("got %+v", got)
+	}
+	n.Description = "second"
+	if _, err := r.UpdateNode(t.Context(), n, node.Audit{}); !errors.Is(err, node.ErrLost) {
+		t.Errorf("got %v", err)
+	}
+	must(r.Move(t.Context(), node.Move{Node: n.UUID, From: node.Manageable, Hold: "w1", Host: "rack", At: begin}))(t)
+	if _, err := r.UpdateNode(t.Context(), got, node.Audit{}); !errors.Is(err, node.ErrLost) {
+		t.Errorf("a held node was patched: %v", err)
+	}
+}
+
+func TestPortsAreKnownByTheirMACAndLockedWithTheirNode(t *testing.T) {
+	r := newRig(t)
+	n := r.add(t, node.Manageable)
+	p := must(r.CreatePort(t.Context(), node.Port{UUID: node.NewUUID(), NodeUUID: n.UUID, Address: "52:54:00:00:00:01", PXEEnabled: true}, node.Audit{}))(t)
+	_, err := r.CreatePort(t.Context(), node.Port{UUID: node.NewUUID(), NodeUUID: n.UUID, Address: p.Address}, node.Audit{})
+	exists(t, err, "A port with MAC address 52:54:00:00:00:01 already exists.")
+	_, err = r.CreatePort(t.Context(), node.Port{UUID: p.UUID, NodeUUID: n.UUID, Address: "52:54:00:00:00:02"}, node.Audit{})
+	exists(t, err, "A port with UUID "+p.UUID+" already exists.")
+	var invalid *node.Invalid
+	if _, err := r.CreatePort(t.Context(), node.Port{NodeUUID: node.NewUUID(), Address: "52:54:00:00:00:03"}, node.Audit{}); !errors.As(err, &invalid) {
+		t.Errorf("a port of no node: %v", err)
+	}
+	off := p
+	off.PXEEnabled = false
+	if got := must(r.UpdatePort(t.Context(), off, node.Audit{}))(t); got.PXEEnabled || got.Version != p.Version+1 {
+		t.Errorf("got %+v", got)
+	}
+	if _, err := r.UpdatePort(t.Context(), p, node.Audit{}); !errors.Is(err, node.ErrLost) {
+		t.Errorf("an old version: %v", err)
+	}
+	must(r.Move(t.Context(), node.Move{Node: n.UUID, From: node.Manageable, Hold: "w1", Host: "rack", At: begin}))(t)
+	var locked *node.Locked
+	if err := r.DeletePort(t.Context(), p.UUID, node.Audit{}); !errors.As(err, &locked) || locked.Holder != "rack" {
+		t.Errorf("delete at a held node: %v", err)
+	}
+	must(r.Port(t.Context(), p.UUID))(t)
+}
+
+func read(t *testing.T, notices <-chan node.Notice) (node.Notice, bool) {
+	t.Helper()
+	select {
+	case n, ok := <-notices:
+		return n, ok
+	case <-time.After(10 * time.Second):
+		t.Fatal("no notice")
+		return node.Notice{}, false
+	}
+}
+
+func TestAWatcherHearsOfACommitThatItCanThenRead(t *testing.T) {
+	r := newRig(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	notices := r.Watch(ctx)
+	n, a := r.waiting(t)
+	read(t, notices) // created
+	got, _ := read(t, notices)
+	if got.NodeUUID != n.UUID || got.Change == nil || got.Change.To != node.InspectWait || got.Change.AttemptID != a.ID {
+		t.Errorf("notice %+v", got)
+	}
+	if _, err := r.Move(t.Context(), node.Move{Node: n.UUID, From: node.Manageable, Event: node.Inspect, At: begin}); !errors.Is(err, node.ErrLost) {
+		t.Fatal(err)
+	}
+	if err := r.DeleteNode(t.Context(), n, node.Audit{}); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := read(t, notices); !got.Deleted || got.NodeUUID != n.UUID {
+		t.Errorf("after a lost move and a delete: %+v", got)
+	}
+	cancel()
+	if _, open := read(t, notices); open {
+		t.Error("still open after its context ended")
+	}
+}
+
+func TestAWatcherThatFallsBehindIsToldToLookAgain(t *testing.T) {
+	r := newRig(t)
+	notices := r.Watch(t.Context())
+	n := r.add(t, node.Manageable)
+	for range 100 {
+		if err := r.Note(t.Context(), &node.History{NodeUUID: n.UUID, At: begin, Key: "k"}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, _ := read(t, notices); got != (node.Notice{}) {
+		t.Errorf("first of what is left: %+v, not a zero notice", got)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for open := true; open; {
+		_, open = read(t, notices)
+	}
+}
+
+func TestUsersAreAddedReplacedAndRemoved(t *testing.T) {
+	r := newRig(t)
+	for _, u := range []store.User{{Name: "bob", PasswordHash: "h1", Role: "viewer"}, {Name: "ada", PasswordHash: "h2", Role: "admin"}, {Name: "bob", PasswordHash: "h3", Role: "operator"}} {
+		if err := r.PutUser(t.Context(), u); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := must(r.Users(t.Context()))(t)
+	if len(all) != 2 || all[0].Name != "ada" || all[1].PasswordHash != "h3" || all[1].Role != "operator" {
+		t.Errorf("users: %d", len(all))
+	}
+	if err := r.RemoveUser(t.Context(), "bob"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.User(t.Context(), "bob"); !errors.Is(err, store.ErrNoUser) {
+		t.Errorf("read: %v", err)
+	}
+	if err := r.RemoveUser(t.Context(), "bob"); !errors.Is(err, store.ErrNoUser) {
+		t.Errorf("removed twice: %v", err)
+	}
+}

@@ -57,7 +57,7 @@ func TestASecretReadsAsItsMaskWhereverItIsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	for how, text := range map[string]string{
-		"%v": fmt.Sprintf("%v", s), "%+v": fmt.Sprintf("%+v", holder), "%#v": fmt.Sprintf("%#v", holder), "%s": fmt.Sprintf("%s", s), "%q": fmt.Sprintf("%q", s),
+		"%v": fmt.Sprintf("%v", s), "%+v": fmt.Sprintf("%+v", holder), "%#v": fmt.Sprintf("%#v", holder), "String": s.String(), "%q": fmt.Sprintf("%q", s),
 		"slog": log.String(), "json": string(doc),
 	} {
 		if strings.Contains(text, "clear") || !strings.Contains(text, node.Mask) {

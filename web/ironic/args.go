@@ -100,7 +100,9 @@ func flagWord(name, word string) (bool, error) {
 // query reads the parameters of the address; of a repeated one the last counts.
 func query(c *fiber.Ctx) url.Values {
 	out := url.Values{}
-	c.Context().QueryArgs().VisitAll(func(k, v []byte) { out.Set(string(k), string(v)) })
+	for k, v := range c.Context().QueryArgs().All() {
+		out.Set(string(k), string(v))
+	}
 	return out
 }
 

@@ -53,6 +53,9 @@ func (a *api) setTraits(c *fiber.Ctx) error {
 	if !ok {
 		return node.Invalidf("Missing mandatory parameter: traits")
 	}
+	if string(raw) == "null" {
+		return node.Invalidf("Expected list for traits: null") // never taken for "no traits"
+	}
 	var traits []string
 	if json.Unmarshal(raw, &traits) != nil {
 		return node.Invalidf("Expected array of strings for traits: %s", raw)
@@ -81,8 +84,11 @@ func (a *api) addTrait(c *fiber.Ctx) error {
 	if err := checkTrait(trait); err != nil {
 		return err
 	}
+	if err := a.changeTraits(c, func(n node.Node) ([]string, error) { return append(slices.Clone(n.Traits), trait), nil }); err != nil {
+		return err
+	}
 	c.Location(a.base(c) + "/v1/nodes/" + c.Params("node") + "/traits/" + trait)
-	return a.changeTraits(c, func(n node.Node) ([]string, error) { return append(slices.Clone(n.Traits), trait), nil })
+	return nil
 }
 
 func (a *api) deleteTraits(c *fiber.Ctx) error {

@@ -112,19 +112,34 @@ func mapSecrets(place string, doc map[string]any, secret func(string, any) (any,
 	for k, v := range doc {
 		at := place + "/" + k
 		var err error
-		switch inner, isMap := v.(map[string]any); {
-		case v != nil && node.IsSecretKey(k):
+		if v != nil && node.IsSecretKey(k) {
 			out[k], err = secret(at, v)
-		case isMap:
-			out[k], err = mapSecrets(at, inner, secret)
-		default:
-			out[k] = v
+		} else {
+			out[k], err = mapInside(at, v, secret)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// mapInside looks for secrets in what a value contains: lists of documents have them too.
+func mapInside(place string, v any, secret func(string, any) (any, error)) (any, error) {
+	switch v := v.(type) {
+	case map[string]any:
+		return mapSecrets(place, v, secret)
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			var err error
+			if out[i], err = mapInside(fmt.Sprintf("%s/%d", place, i), v[i], secret); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+	return v, nil
 }
 
 // reveal turns a node.Secret, which would marshal as its mask, into its value.

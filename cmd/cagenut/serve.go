@@ -69,10 +69,11 @@ type appliance struct {
 	app, inspectorApp           *fiber.App
 }
 
-// open makes the appliance up to the moment before it serves: its addresses are taken, its database is in order.
+// open makes the appliance up to the moment before it serves: its addresses are taken, its database is in order, and
+// what the last run left in the middle is put right.
 func open(ctx context.Context, s *settings, logTo io.Writer) (*appliance, error) {
 	a := &appliance{settings: s, log: s.logger(logTo)}
-	for _, step := range []func(context.Context) error{a.listen, a.openStore, a.join, a.serveRoutes} {
+	for _, step := range []func(context.Context) error{a.listen, a.openStore, a.join, a.recover, a.serveRoutes} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, a.close())
 		}
@@ -227,15 +228,13 @@ func (a *appliance) ready(c *fiber.Ctx) error {
 // stopTime is how long requests may take to end when the appliance stops.
 const stopTime = 10 * time.Second
 
-// run recovers, serves and works until ctx ends, then stops in the reverse order: streams, requests, jobs, database.
+// run serves and works until ctx ends, then stops in the reverse order: streams, requests, jobs, database.
 func (a *appliance) run(ctx context.Context) error {
-	err := a.recover(ctx)
-	if err == nil {
-		err = a.runAll(ctx)
-	}
-	return errors.Join(err, a.close())
+	return errors.Join(a.runAll(ctx), a.close())
 }
 
+// recover puts in order what the last run left in the middle. It is part of opening, because it takes every held node for
+// one that a dead process held: nothing new may have been asked for yet.
 func (a *appliance) recover(ctx context.Context) error {
 	if err := a.conductor.Recover(ctx); err != nil {
 		return err

@@ -20,13 +20,17 @@ type testAppliance struct {
 }
 
 // serveForTest opens the appliance and serves it. With work, its jobs and rounds run too.
-func serveForTest(t *testing.T, work bool) *testAppliance {
+func serveForTest(t *testing.T, work bool, change ...func(*settings)) *testAppliance {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	a, err := open(ctx, &settings{
+	s := &settings{
 		Listen: "127.0.0.1:0", InspectorListen: "127.0.0.1:0", APIMaxVersion: "1.96", DataDir: t.TempDir(), Database: "sqlite", Auth: "none",
 		InspectTimeout: 30 * time.Minute, LogLevel: "error", LogFormat: "text", ramdiskOnLoopback: true,
-	}, io.Discard)
+	}
+	for _, c := range change {
+		c(s)
+	}
+	a, err := open(ctx, s, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,24 +51,18 @@ func (c *Conductor) pollNode(ctx context.Context, d Delegate, n node.Node) error
 		if err != nil {
 			return c.diverge(ctx, a, err.Error())
 		}
-		_, err = c.accept(ctx, node.System(), n.UUID, node.Attempt{}, ReportRequest{Body: body})
+		_, err = c.accept(ctx, node.System(), n, node.NotProven, ReportRequest{Body: body})
 		return err
 	}
 	return c.diverge(ctx, a, "")
 }
 
-// diverge notes on the attempt in what the inspector differs from us; "" when it does not. The attempt is read again,
-// because clean-up may have gone on while the inspector took its time.
+// diverge notes on the attempt in what the inspector differs from us; "" when it does not.
 func (c *Conductor) diverge(ctx context.Context, a node.Attempt, what string) error {
 	if a.Divergence == what {
 		return nil
 	}
-	a, err := c.Attempts.Attempt(ctx, a.ID)
-	if err != nil {
-		return err
-	}
-	a.Divergence = what
-	return c.Attempts.UpdateAttempt(ctx, a, nil)
+	return c.Attempts.SetDivergence(ctx, a, what)
 }
 
 // workSettle makes sure that a foreign inspector really ended a run whose abort it accepted (contract.md §9, 25).

@@ -44,8 +44,8 @@ type Attempts interface {
 	// UpdateAttempt stores Step, Notes, AbortAsked and the clean-up fields. lastError, when not nil, replaces the node's
 	// last_error as long as the attempt is the node's latest and the text there still begins with the attempt's ending.
 	UpdateAttempt(ctx context.Context, a node.Attempt, lastError *string) error
-	// KeepPowerOn tells the clean-up of an attempt that somebody has taken over the server's power.
-	KeepPowerOn(ctx context.Context, attempt string) error
+	// SetDivergence notes in what a foreign inspector differs from us; "" when it does not.
+	SetDivergence(ctx context.Context, a node.Attempt, what string) error
 	// Report is the stored report of an attempt; *node.NotFound without one.
 	Report(ctx context.Context, attempt string) (node.Report, error)
 	// Attempts lists attempts, newest first.

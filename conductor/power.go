@@ -46,12 +46,6 @@ func (c *Conductor) setPower(ctx context.Context, actor node.Actor, n node.Node,
 		wait = powerTimeout
 	}
 	return c.whenFree(ctx, n, func(n node.Node) error {
-		// Somebody takes over the power: clean-up of an earlier attempt must not undo what they want.
-		if n.AttemptID != "" && n.TargetPowerState != "" {
-			if err := c.Attempts.KeepPowerOn(ctx, n.AttemptID); err != nil {
-				return err
-			}
-		}
 		now, none, target, hold := c.Clock.Now(), "", action.Result(), node.NewUUID()
 		last := &none
 		if n.ProvisionState == node.InspectFailed {
@@ -59,8 +53,10 @@ func (c *Conductor) setPower(ctx context.Context, actor node.Actor, n node.Node,
 		}
 		_, err := c.Moves.Move(ctx, node.Move{
 			Node: n.UUID, From: n.ProvisionState, Hold: hold, Host: c.Host, Actor: actor, At: now, LastError: last, TargetPowerState: &target,
-			Jobs:  []node.Job{{Kind: node.JobPower, Node: n.UUID, Hold: hold, Action: action, Actor: actor, Deadline: now.Add(wait)}},
-			Audit: c.accepted(actor, req.Target, n, "", ""),
+			// Somebody takes over the power: clean-up of an earlier attempt must not switch off what they switch on.
+			KeepPowerOn: action.Result() == node.PowerOn,
+			Jobs:        []node.Job{{Kind: node.JobPower, Node: n.UUID, Hold: hold, Action: action, Actor: actor, Deadline: now.Add(wait)}},
+			Audit:       c.accepted(actor, req.Target, n, "", ""),
 		})
 		return err
 	})
@@ -110,7 +106,9 @@ func (c *Conductor) powerEnded(ctx context.Context, n node.Node, j node.Job, pow
 		m.PowerState = &power
 	}
 	if failure != "" {
-		m.LastError = &failure
+		if n.ProvisionState != node.InspectFailed {
+			m.LastError = &failure // else why the inspection ended stays: programs look for "aborted" there
+		}
 		m.History = []node.History{{NodeUUID: n.UUID, At: now, Severity: node.SeverityError, Type: node.TypePower, Event: failure, Actor: j.Actor, State: n.ProvisionState, TargetState: n.TargetProvisionState()}}
 	}
 	_, err := c.Moves.Move(ctx, m)

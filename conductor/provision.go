@@ -100,7 +100,7 @@ func (c *Conductor) whenFree(ctx context.Context, n node.Node, act func(node.Nod
 				return err
 			}
 		}
-		if !c.Clock.Now().Before(patience) {
+		if n.Reserved() && !c.Clock.Now().Before(patience) {
 			return err
 		}
 		if n.Reserved() {

@@ -51,7 +51,17 @@ func (c *Conductor) Report(ctx context.Context, actor node.Actor, r ReportReques
 	if err != nil {
 		return node.Node{}, err
 	}
-	return c.accept(ctx, actor, uuid, proven, r)
+	n, err := c.Nodes.Node(ctx, uuid)
+	if err != nil {
+		return node.Node{}, err
+	}
+	if proven.ID == "" {
+		return c.accept(ctx, actor, n, node.NotProven, r)
+	}
+	if n.AttemptID != proven.ID {
+		return node.Node{}, fmt.Errorf("attempt %s is not the node's any more: %w", proven.ID, node.ErrNotReported)
+	}
+	return c.accept(ctx, actor, n, node.Proven, r)
 }
 
 // candidates are the nodes that own a reported MAC, the one that is asked for, and all that wait.
@@ -99,18 +109,11 @@ func lookupAddresses(n node.Node) []string {
 	return out
 }
 
-// accept stores a report that has found its node.
-func (c *Conductor) accept(ctx context.Context, actor node.Actor, uuid string, proven node.Attempt, r ReportRequest) (node.Node, error) {
-	n, err := c.Nodes.Node(ctx, uuid)
-	if err != nil {
-		return node.Node{}, err
-	}
-	proof := node.NotProven
-	if proven.ID != "" {
-		proof = node.Proven
-	}
-	err = c.whenFree(ctx, n, func(now node.Node) error {
-		if now.ProvisionState != node.InspectWait || now.AttemptID != n.AttemptID || (proven.ID != "" && now.AttemptID != proven.ID) {
+// accept stores a report that has found its node, for the attempt that the node had when the report was found to be its.
+func (c *Conductor) accept(ctx context.Context, actor node.Actor, n node.Node, proof node.Proof, r ReportRequest) (node.Node, error) {
+	uuid := n.UUID
+	err := c.whenFree(ctx, n, func(now node.Node) error {
+		if now.ProvisionState != node.InspectWait || now.AttemptID != n.AttemptID {
 			return fmt.Errorf("node %s does not wait for a report: %w", uuid, node.ErrNotReported)
 		}
 		at, hold := c.Clock.Now(), node.NewUUID()
@@ -161,6 +164,9 @@ func (c *Conductor) tooLate(ctx context.Context, actor node.Actor, a node.Attemp
 	return fmt.Errorf("a late report of attempt %s: %w", a.ID, node.ErrNotReported)
 }
 
+// finishPatience is how long a stored report may take to be worked up, tries that failed and time switched off included.
+const finishPatience = 2 * time.Hour
+
 // workFinish runs the hooks on a stored report and ends the attempt.
 func (c *Conductor) workFinish(ctx context.Context, j node.Job) (time.Duration, error) {
 	n, a, wanted, err := c.heldAttempt(ctx, j)
@@ -170,6 +176,10 @@ func (c *Conductor) workFinish(ctx context.Context, j node.Job) (time.Duration, 
 	r, err := c.Attempts.Report(ctx, a.ID)
 	if err != nil {
 		return done, err
+	}
+	if c.Clock.Now().Sub(r.At) > finishPatience {
+		// Whatever goes wrong again and again, it must not hold the node for ever.
+		return done, c.failAttempt(ctx, n, a, j.Hold, fmt.Sprintf("Failed to finish inspection: the report could not be worked up within %s", finishPatience))
 	}
 	ports, owners, err := c.portsFor(ctx, n, r.Body)
 	if invalid := (*node.Invalid)(nil); errors.As(err, &invalid) {

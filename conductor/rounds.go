@@ -148,7 +148,5 @@ func (c *Conductor) recover(ctx context.Context, n node.Node) error {
 		}
 		return c.failAttempt(ctx, n, a, n.ReservationID, "unable to start inspection: "+why)
 	}
-	noTarget := node.PowerState("")
-	_, err := c.Moves.Move(ctx, node.Move{Node: n.UUID, From: n.ProvisionState, Held: n.ReservationID, Actor: node.System(), At: c.Clock.Now(), TargetPowerState: &noTarget})
-	return err
+	return c.powerEnded(ctx, n, node.Job{Hold: n.ReservationID, Actor: node.System()}, "", "Pending power operation was given up. "+why)
 }

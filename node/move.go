@@ -44,6 +44,7 @@ type Move struct {
 	Inventory    *Inventory
 	NewPorts     []Port
 	PortUpdates  []Port
+	KeepPowerOn  bool      // a clean-up that is pending leaves the power alone from now on
 	CancelJobs   []JobKind // of this node, whatever their attempt
 	Jobs         []Job
 	History      []History

@@ -177,10 +177,11 @@ func (s *Store) UpdateAttempt(ctx context.Context, a node.Attempt, lastError *st
 		return fmt.Errorf("update attempt %s: %w", a.ID, err)
 	}
 	return s.inTurn(ctx, func(tx *transaction) error {
-		n, err := tx.cas(&attemptRow{}, map[string]any{
-			"step": r.Step, "notes": r.Notes, "abort_asked": r.AbortAsked, "abort_asked_at": r.AbortAskedAt, "clean_up": r.CleanUp,
-			"clean_up_step": r.CleanUpStep, "clean_up_error": r.CleanUpError, "clean_up_tries": r.CleanUpTries, "divergence": r.Divergence,
-		}, "id = ? AND clean_up <> ?", a.ID, node.CleanUpCancelled)
+		var now attemptRow
+		if err := tx.Select("ended_at", "clean_up").Where("id = ?", a.ID).Take(&now).Error; err != nil && !errors.Is(err, gorm.ErrRecordNotFound) {
+			return fmt.Errorf("read attempt %s: %w", a.ID, err)
+		}
+		n, err := tx.cas(&attemptRow{}, progress(r, now), "id = ? AND clean_up <> ?", a.ID, node.CleanUpCancelled)
 		if err != nil {
 			return fmt.Errorf("update attempt %s: %w", a.ID, err)
 		}
@@ -200,18 +201,42 @@ func (s *Store) UpdateAttempt(ctx context.Context, a node.Attempt, lastError *st
 	})
 }
 
+// progress are the columns that UpdateAttempt writes. Whoever read the attempt before it ended must not take back what the
+// end has ordered, so each part is written only in its own time: who asked to abort while the attempt runs, the clean-up
+// while it is pending.
+func progress(r, now attemptRow) map[string]any {
+	set := map[string]any{"step": r.Step, "notes": r.Notes}
+	if now.EndedAt == 0 {
+		set["abort_asked"], set["abort_asked_at"] = r.AbortAsked, r.AbortAskedAt
+	}
+	if now.CleanUp == string(node.CleanUpPending) && r.CleanUp != "" {
+		set["clean_up"], set["clean_up_step"] = r.CleanUp, r.CleanUpStep
+		set["clean_up_error"], set["clean_up_tries"] = r.CleanUpError, r.CleanUpTries
+	}
+	return set
+}
+
+// SetDivergence notes in what a foreign inspector differs from us; "" when it does not.
+func (s *Store) SetDivergence(ctx context.Context, a node.Attempt, what string) error {
+	return s.inTurn(ctx, func(tx *transaction) error {
+		if _, err := tx.cas(&attemptRow{}, map[string]any{"divergence": what}, "id = ?", a.ID); err != nil {
+			return fmt.Errorf("note the divergence of attempt %s: %w", a.ID, err)
+		}
+		tx.notice(node.Notice{NodeUUID: a.NodeUUID})
+		return nil
+	})
+}
+
 // forgetPowerTarget clears what the end of the attempt had promised of the power, once clean-up has nothing more to do.
 func (tx *transaction) forgetPowerTarget(a node.Attempt) error {
 	_, err := tx.cas(&nodeRow{}, map[string]any{"target_power_state": ""}, "uuid = ? AND attempt_id = ? AND reservation_id = ''", a.NodeUUID, a.ID)
 	return err
 }
 
-// KeepPowerOn tells the clean-up of an attempt that somebody has taken over the server's power.
-func (s *Store) KeepPowerOn(ctx context.Context, attempt string) error {
-	return s.inTurn(ctx, func(tx *transaction) error {
-		_, err := tx.cas(&attemptRow{}, map[string]any{"keep_power_on": true}, "id = ?", attempt)
-		return err
-	})
+// keepPowerOn tells a pending clean-up that somebody has taken over the server's power.
+func (tx *transaction) keepPowerOn(nodeUUID string) error {
+	_, err := tx.cas(&attemptRow{}, map[string]any{"keep_power_on": true}, "node_uuid = ? AND clean_up = ?", nodeUUID, node.CleanUpPending)
+	return err
 }
 
 // amendLastError replaces the node's last_error while it still speaks of the attempt.

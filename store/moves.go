@@ -166,6 +166,9 @@ func (tx *transaction) moveTheRest(ctx context.Context, m node.Move, to node.Sta
 			}
 		}
 	}
+	if m.KeepPowerOn {
+		do(tx.keepPowerOn(m.Node))
+	}
 	if m.AttemptState != "" {
 		do(tx.setAttemptState(m))
 	}

@@ -122,7 +122,7 @@ func (s *Store) UpdateNode(ctx context.Context, n node.Node, a node.Audit) (node
 // DeleteNode removes a node with all that belongs to it.
 func (s *Store) DeleteNode(ctx context.Context, n node.Node, a node.Audit) error {
 	return s.inTurn(ctx, func(tx *transaction) error {
-		q := tx.Where("uuid = ? AND provision_state = ? AND reservation_id = '' AND maintenance = ?", n.UUID, n.ProvisionState, n.Maintenance).Delete(&nodeRow{})
+		q := tx.Where("uuid = ? AND version = ? AND provision_state = ? AND reservation_id = ''", n.UUID, n.Version, n.ProvisionState).Delete(&nodeRow{})
 		if q.Error != nil {
 			return fmt.Errorf("delete node %s: %w", n.UUID, q.Error)
 		}

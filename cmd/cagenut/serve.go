@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -64,6 +65,7 @@ type appliance struct {
 	conductor *conductor.Conductor
 	hub       *live.Hub
 	files     *boot.Server
+	lock      *os.File // held while this process uses the data folder
 
 	listener, inspectorListener net.Listener
 	app, inspectorApp           *fiber.App
@@ -106,6 +108,9 @@ func (a *appliance) openStore(ctx context.Context) error {
 	}
 	seal, err := store.OpenSeal(filepath.Join(dir, "secret.key"))
 	if err != nil {
+		return err
+	}
+	if a.lock, err = lockFolder(dir); err != nil {
 		return err
 	}
 	if a.store, err = store.Open(ctx, store.Options{Path: filepath.Join(dir, "cagenut.db"), Seal: seal, Log: a.log}); err != nil {
@@ -249,8 +254,16 @@ func (a *appliance) runAll(ctx context.Context) error {
 	working, stopWorking := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWorking()
 	var work errgroup.Group
-	work.Go(func() error { return a.queue.Run(working, a.conductor) })
-	work.Go(func() error { return a.conductor.Run(working) })
+	for _, part := range []func() error{
+		func() error { return a.queue.Run(working, a.conductor) },
+		func() error { return a.conductor.Run(working) },
+	} {
+		work.Go(func() error {
+			// Nothing may be accepted that nobody would carry out.
+			defer stopServing()
+			return part()
+		})
+	}
 
 	all.Go(func() error { return a.hub.Run(serving) })
 	for app, l := range map[*fiber.App]net.Listener{a.app: a.listener, a.inspectorApp: a.inspectorListener} {
@@ -291,5 +304,20 @@ func (a *appliance) close() error {
 	if a.store != nil {
 		errs = append(errs, a.store.Close())
 	}
+	if a.lock != nil {
+		errs = append(errs, a.lock.Close())
+	}
 	return errors.Join(errs...)
+}
+
+// lockFolder keeps a second appliance off the data folder: it would take the living one's work for a dead one's.
+func lockFolder(dir string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("cannot use the data folder %s: %w", dir, err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("the data folder %s is in use by another appliance", dir), f.Close())
+	}
+	return f, nil
 }

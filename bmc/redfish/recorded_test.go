@@ -39,6 +39,9 @@ func sharedFolder(t *testing.T) string {
 	}
 	folder := filepath.Join(shared, "redfish")
 	if _, err := os.Stat(folder); err != nil {
+		if os.Getenv("CAGENUT_REQUIRE_PEERS") == "1" {
+			t.Fatalf("the recorded answers of real BMCs are not here, and CAGENUT_REQUIRE_PEERS asks for them: %s", err)
+		}
 		t.Skipf("the recorded answers of real BMCs are not here: %s (set CAGENUT_SHARED to the folder that holds redfish/)", err)
 	}
 	return folder

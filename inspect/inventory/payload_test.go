@@ -19,6 +19,9 @@ func shared(t *testing.T, name string) []byte {
 	}
 	body, err := os.ReadFile(filepath.Join(dir, "payloads", name))
 	if os.IsNotExist(err) {
+		if os.Getenv("CAGENUT_REQUIRE_PEERS") == "1" {
+			t.Fatalf("the real reports are not here, and CAGENUT_REQUIRE_PEERS asks for them: %s", err)
+		}
 		t.Skipf("the shared folder with real reports is not here (set CAGENUT_SHARED): %s", err)
 	}
 	if err != nil {

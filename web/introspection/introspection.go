@@ -64,18 +64,7 @@ func Register(app *fiber.App, o Options) {
 func actor(c *fiber.Ctx) node.Actor { return web.Actor(c, node.SourceAPI) }
 
 // base is the address that links in an answer begin with.
-func (a *api) base(c *fiber.Ctx) string {
-	if a.public != "" {
-		return a.public
-	}
-	base := c.BaseURL()
-	if c.IsProxyTrusted() {
-		if p := strings.Trim(c.Get("X-Forwarded-Prefix"), "/ "); p != "" {
-			base += "/" + p
-		}
-	}
-	return base
-}
+func (a *api) base(c *fiber.Ctx) string { return web.BaseURL(c, a.public) }
 
 type link struct {
 	Rel  string `json:"rel"`

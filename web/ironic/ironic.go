@@ -127,18 +127,7 @@ func since(n int, h fiber.Handler) fiber.Handler {
 func actor(c *fiber.Ctx) node.Actor { return web.Actor(c, node.SourceAPI) }
 
 // base is the address that links in an answer begin with.
-func (a *api) base(c *fiber.Ctx) string {
-	if a.public != "" {
-		return a.public
-	}
-	base := c.BaseURL()
-	if c.IsProxyTrusted() {
-		if p := strings.Trim(c.Get("X-Forwarded-Prefix"), "/ "); p != "" {
-			base += "/" + p
-		}
-	}
-	return base
-}
+func (a *api) base(c *fiber.Ctx) string { return web.BaseURL(c, a.public) }
 
 type link struct {
 	Href string `json:"href"`

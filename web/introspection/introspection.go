@@ -59,6 +59,7 @@ func Register(app *fiber.App, o Options) {
 	app.Post("/v1/introspection/:node", a.start)
 	app.Post("/v1/introspection/:node/abort", a.abort)
 	app.Get("/v1/introspection/:node/data", a.data)
+	a.rules(app)
 }
 
 func actor(c *fiber.Ctx) node.Actor { return web.Actor(c, node.SourceAPI) }

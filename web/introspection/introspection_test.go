@@ -54,7 +54,9 @@ func TestErrors(t *testing.T) {
 		text               string
 	}{
 		{"an unknown version of the API", "GET", "/v2", 404, "Not Found"},
-		{"rules are not served yet", "GET", "/v1/rules", 404, "Not Found"},
+		{"there are no rules to add to", "POST", "/v1/rules", 404, "This inspector keeps no introspection rules. Rules belong to the Bare Metal API, at /v1/inspection_rules."},
+		{"nor to show", "GET", "/v1/rules/" + one, 404, "Rule " + one + " was not found"},
+		{"nor to delete", "DELETE", "/v1/rules/" + one, 404, "Rule " + one + " was not found"},
 		{"raw data is not served yet", "GET", "/v1/introspection/" + one + "/data/unprocessed", 404, "Not Found"},
 		{"nor can it be applied again", "POST", "/v1/introspection/" + one + "/data/unprocessed", 404, "Not Found"},
 		{"a wrong method", "DELETE", "/v1/introspection/" + one, 405, "Method Not Allowed"},
@@ -83,6 +85,17 @@ func TestErrors(t *testing.T) {
 				t.Errorf("the shape: %s", diff)
 			}
 		})
+	}
+}
+
+// Clients empty the list of rules before they inspect, and stop when that is refused.
+func TestTheListOfRulesIsEmptyAndCanBeEmptied(t *testing.T) {
+	base := serve(t, newRack(), nil)
+	if a := call(t, "GET", base+"/v1/rules", "", ""); a.status != 200 || a.text != `{"rules":[]}` {
+		t.Errorf("got %d %s", a.status, a.text)
+	}
+	if a := call(t, "DELETE", base+"/v1/rules", "", ""); a.status != 204 || a.text != "" {
+		t.Errorf("got %d %q", a.status, a.text)
 	}
 }
 
@@ -174,7 +187,7 @@ func TestTrailingSlashes(t *testing.T) {
 	}{
 		{"GET", "/v1", 200}, {"GET", "/v1/introspection", 200}, {"GET", "/v1/introspection/n1", 200}, {"GET", "/v1/introspection/n1/data", 200},
 		{"POST", "/v1/continue?attempt=token-1", 200}, {"POST", "/v1/introspection/n1", 202}, {"POST", "/v1/introspection/n1/abort", 202},
-		{"GET", "/v1/rules", 404},
+		{"GET", "/v1/rules", 200}, {"DELETE", "/v1/rules", 204}, {"GET", "/v1/nothing", 404},
 	} {
 		t.Run(tc.method+" "+tc.path, func(t *testing.T) {
 			path, query, _ := strings.Cut(tc.path, "?")
@@ -224,7 +237,7 @@ func TestWhatIsPublic(t *testing.T) {
 	for request, status := range map[string]int{
 		"GET /": 200, "GET /v1": 200, "GET /v1/": 200, "POST /v1/continue?attempt=token-1": 200,
 		"GET /v1/introspection": 401, "GET /v1/introspection/n1": 401, "GET /v1/introspection/n1/data": 401,
-		"POST /v1/introspection/n1": 401, "POST /v1/introspection/n1/abort": 401, "POST /v1/continue/../introspection/n1/abort": 401,
+		"GET /v1/rules": 401, "DELETE /v1/rules": 401, "POST /v1/introspection/n1": 401, "POST /v1/introspection/n1/abort": 401, "POST /v1/continue/../introspection/n1/abort": 401,
 	} {
 		method, path, _ := strings.Cut(request, " ")
 		if a := call(t, method, base+path, "", `{}`); a.status != status {

@@ -47,9 +47,11 @@ func naive(t time.Time) *string {
 	return &s
 }
 
-// ident is the UUID or name in the path. What cannot be unescaped names no node.
-func ident(c *fiber.Ctx) string {
-	raw := c.Params("node")
+// ident is the UUID or name in the path.
+func ident(c *fiber.Ctx) string { return unescaped(c.Params("node")) }
+
+// unescaped is a part of the path as it was meant. What cannot be unescaped names nothing.
+func unescaped(raw string) string {
 	if s, err := url.PathUnescape(raw); err == nil {
 		return s
 	}

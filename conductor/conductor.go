@@ -16,6 +16,7 @@ type Needs struct {
 	Watched  Watched
 	BMCs     BMCs
 	Reports  Reports
+	Rules    Rules
 	// Inspect holds the inspect interfaces by name.
 	Inspect map[string]InspectInterface
 	Clock   Clock

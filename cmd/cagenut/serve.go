@@ -141,7 +141,7 @@ func (a *appliance) join(context.Context) error {
 		return err
 	}
 	a.conductor = conductor.New(conductor.Needs{
-		Nodes: a.store, Moves: a.store, Attempts: a.store, Ports: a.store, Watched: a.store, BMCs: conductorBMCs{a.bmcs}, Reports: reports{},
+		Nodes: a.store, Moves: a.store, Attempts: a.store, Ports: a.store, Watched: a.store, BMCs: conductorBMCs{a.bmcs}, Reports: reports{}, Rules: a.store,
 		Inspect: map[string]conductor.InspectInterface{
 			"agent": agent.New(managed), "inspector": delegating, "redfish": outofband.Redfish{}, "no-inspect": outofband.NoInspect{}, "fake": outofband.Fake{},
 		},

@@ -134,8 +134,12 @@ func (p *Pool) Waiting(n node.Node) int {
 	return waiting
 }
 
-// Forget ends the login session kept for the node's BMC, if any. It waits for its turn; call it when a node is deleted.
-func (p *Pool) Forget(ctx context.Context, n node.Node) {
+// forgetTime bounds what Forget does behind its caller's back.
+const forgetTime = 30 * time.Second
+
+// Forget ends the login session kept for the node's BMC, if any; call it when a node is deleted. It returns at once: the
+// BMC is spoken to when its turn comes, and Close waits for that.
+func (p *Pool) Forget(n node.Node) {
 	d, err := p.driver(n)
 	if err != nil {
 		return
@@ -144,12 +148,21 @@ func (p *Pool) Forget(ctx context.Context, n node.Node) {
 	if err != nil {
 		return
 	}
-	leave, err := p.enter(ctx, n.Driver+" "+addr.Queue, addr.Host)
-	if err != nil {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
 		return
 	}
-	defer leave()
-	d.Forget(ctx, n)
+	p.running.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), forgetTime)
+		defer cancel()
+		leave, err := p.enter(ctx, n.Driver+" "+addr.Queue, addr.Host)
+		if err != nil {
+			return
+		}
+		defer leave()
+		d.Forget(ctx, n)
+	})
 }
 
 // Close takes no more work, waits for what runs until the context ends, and ends the sessions at all BMCs.

@@ -2,8 +2,6 @@ package conductor
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"cagenut/node"
 )
@@ -21,23 +19,10 @@ func (c *Conductor) CreateNode(ctx context.Context, actor node.Actor, n node.Nod
 		n.ProvisionState = node.Enroll
 	}
 	n.Conductor = c.Host
-	if err := checkNode(&n); err != nil {
+	if err := c.checkNode(ctx, &n); err != nil {
 		return node.Node{}, err
 	}
 	return c.Nodes.CreateNode(ctx, n, c.about(actor, "create", n.UUID))
-}
-
-func checkNode(n *node.Node) error {
-	if n.Name != "" {
-		if err := node.ValidateName(n.Name); err != nil {
-			return err
-		}
-	}
-	d, err := node.DriverNamed(n.Driver)
-	if err != nil {
-		return err
-	}
-	return d.FillInterfaces(&n.Interfaces)
 }
 
 // PatchNode changes what PATCH may change (contract.md §3.5): change is given the node and returns it as it shall be; it
@@ -49,41 +34,17 @@ func (c *Conductor) PatchNode(ctx context.Context, actor node.Actor, ident strin
 	}
 	var after node.Node
 	err = c.whenFree(ctx, n, func(n node.Node) error {
-		if !n.ProvisionState.PatchAllowed() && (n.ProvisionState != node.Inspecting || !tooOld(minor, 39)) {
-			return &node.Conflict{Text: fmt.Sprintf("Cannot update node %q while it is in state %q.", n.UUID, n.ProvisionState)}
-		}
 		next, err := change(n)
 		if err != nil {
 			return err
 		}
-		if err := checkNode(&next); err != nil {
-			return err
-		}
-		if err := interfacesMayChange(n, next); err != nil {
+		if err := c.checkChange(ctx, n, &next, minor); err != nil {
 			return err
 		}
 		after, err = c.Nodes.UpdateNode(ctx, next, c.about(actor, "update", n.UUID))
 		return err
 	})
 	return after, err
-}
-
-func interfacesMayChange(was, next node.Node) error {
-	if was.Interfaces == next.Interfaces || was.Maintenance || was.ProvisionState.InterfaceChangeAllowed() {
-		return nil
-	}
-	return &node.Conflict{Text: fmt.Sprintf(
-		"Node %s can not have %s updated unless it is in one of allowed (enroll, manageable, inspect wait, available) states or in maintenance mode. Current state is '%s'.",
-		was.UUID, changedInterface(was, next), was.ProvisionState)}
-}
-
-func changedInterface(was, next node.Node) string {
-	for _, kind := range node.InterfaceTypes() {
-		if was.Interfaces.Get(kind) != next.Interfaces.Get(kind) {
-			return kind + "_interface"
-		}
-	}
-	return "driver"
 }
 
 // DeleteNode removes a node that is in a state for it, or in maintenance (contract.md §2.1).
@@ -100,28 +61,10 @@ func (c *Conductor) DeleteNode(ctx context.Context, actor node.Actor, ident stri
 	})
 	if err != nil {
 		c.auditRefusal(ctx, actor, "delete", n, "", err)
+		return err
 	}
-	return err
-}
-
-func deletable(n node.Node) error {
-	switch {
-	case n.Protected:
-		return &node.Conflict{Text: fmt.Sprintf("Node %s is protected and cannot be undeployed, rebuilt or deleted.", n.UUID)}
-	case n.Maintenance:
-		return nil
-	case n.InstanceUUID != "":
-		return &node.Conflict{Text: fmt.Sprintf("Node %s is associated with instance %s.", n.UUID, n.InstanceUUID)}
-	case n.ProvisionState.Deletable():
-		return nil
-	}
-	names := make([]string, 0, 4)
-	for _, s := range node.DeletableStates() {
-		names = append(names, "'"+string(s)+"'")
-	}
-	return &node.Conflict{Text: fmt.Sprintf(
-		"Can not delete node %q while it is in provision state %q. Valid provision states to perform deletion are: \"(%s)\", or set the node into maintenance mode",
-		n.UUID, n.ProvisionState, strings.Join(names, ", "))}
+	c.BMCs.Forget(n)
+	return nil
 }
 
 // SetMaintenance puts a node into maintenance, or takes it out, at any time (G40).
@@ -144,12 +87,15 @@ func (c *Conductor) CreatePort(ctx context.Context, actor node.Actor, p node.Por
 	if p.UUID == "" {
 		p.UUID = node.NewUUID()
 	}
+	if err := checkPort(p); err != nil {
+		return node.Port{}, err
+	}
 	return c.Ports.CreatePort(ctx, p, c.about(actor, "create port", p.NodeUUID))
 }
 
-// PatchPort changes a port of a free node.
-func (c *Conductor) PatchPort(ctx context.Context, actor node.Actor, uuid string, change func(node.Port) (node.Port, error)) (node.Port, error) {
-	p, err := c.Ports.Port(ctx, uuid)
+// PatchPort changes a port of a free node; ident is its UUID or name.
+func (c *Conductor) PatchPort(ctx context.Context, actor node.Actor, ident string, change func(node.Port) (node.Port, error)) (node.Port, error) {
+	p, err := c.Ports.Port(ctx, ident)
 	if err != nil {
 		return node.Port{}, err
 	}
@@ -157,14 +103,24 @@ func (c *Conductor) PatchPort(ctx context.Context, actor node.Actor, uuid string
 	if err != nil {
 		return node.Port{}, err
 	}
+	if err := checkPort(next); err != nil {
+		return node.Port{}, err
+	}
 	return c.Ports.UpdatePort(ctx, next, c.about(actor, "update port", p.NodeUUID))
 }
 
-// DeletePort removes a port of a free node.
-func (c *Conductor) DeletePort(ctx context.Context, actor node.Actor, uuid string) error {
-	p, err := c.Ports.Port(ctx, uuid)
+func checkPort(p node.Port) error {
+	if p.Name == "" {
+		return nil
+	}
+	return node.ValidatePortName(p.Name)
+}
+
+// DeletePort removes a port of a free node; ident is its UUID or name.
+func (c *Conductor) DeletePort(ctx context.Context, actor node.Actor, ident string) error {
+	p, err := c.Ports.Port(ctx, ident)
 	if err != nil {
 		return err
 	}
-	return c.Ports.DeletePort(ctx, uuid, c.about(actor, "delete port", p.NodeUUID))
+	return c.Ports.DeletePort(ctx, p.UUID, c.about(actor, "delete port", p.NodeUUID))
 }

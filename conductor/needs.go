@@ -11,7 +11,8 @@ import (
 type Nodes interface {
 	// Node finds a node by UUID or name; *node.NotFound otherwise.
 	Node(ctx context.Context, ident string) (node.Node, error)
-	// CreateNode stores a new node and its audit line; *node.Exists when UUID, name or instance is taken.
+	// CreateNode stores a new node and its audit line; *node.Exists when UUID, name or
+	// instance is taken, *node.Invalid when the parent is not there or below the node itself.
 	CreateNode(ctx context.Context, n node.Node, a node.Audit) (node.Node, error)
 	// UpdateNode stores what PATCH can change, if the node is still in the version and state that n was read in and is
 	// free; node.ErrLost otherwise.
@@ -54,11 +55,11 @@ type Attempts interface {
 
 // Ports is what is kept of ports and chassis.
 type Ports interface {
-	// Port finds a port by UUID; *node.NotFound otherwise.
-	Port(ctx context.Context, uuid string) (node.Port, error)
+	// Port finds a port by UUID or name; *node.NotFound otherwise.
+	Port(ctx context.Context, ident string) (node.Port, error)
 	// Ports lists ports.
 	Ports(ctx context.Context, f node.PortFilter) ([]node.Port, error)
-	// CreatePort stores a port of a free node; *node.Exists when UUID or MAC is taken, *node.Locked for a reserved node.
+	// CreatePort stores a port of a free node; *node.Exists when UUID, MAC or name is taken, *node.Locked for a reserved node.
 	CreatePort(ctx context.Context, p node.Port, a node.Audit) (node.Port, error)
 	// UpdatePort stores a port if it is still in the version that p was read in; node.ErrLost otherwise.
 	UpdatePort(ctx context.Context, p node.Port, a node.Audit) (node.Port, error)
@@ -94,6 +95,8 @@ type BMCs interface {
 	Validate(n node.Node) error
 	// Do runs fn while nobody else talks to the node's BMC.
 	Do(ctx context.Context, n node.Node, fn func(BMC) error) error
+	// Forget gives up what is kept of the BMC of a node that is gone, such as a login session. It does not wait.
+	Forget(n node.Node)
 }
 
 // InspectInterface inspects nodes in one way. Implementations embed inspect.Base, whose Abort is *node.Unsupported.

@@ -117,6 +117,9 @@ func (c *Conductor) whenFree(ctx context.Context, n node.Node, act func(node.Nod
 }
 
 func (c *Conductor) carryOut(ctx context.Context, actor node.Actor, n node.Node, verb node.Event, req ProvisionRequest) error {
+	if err := protectedAgainst(n, verb); err != nil {
+		return err
+	}
 	switch verb {
 	case node.Manage:
 		if n.ProvisionState == node.Enroll {

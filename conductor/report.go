@@ -13,55 +13,79 @@ import (
 // `inspecting` in one transaction; the hooks run afterwards, in a job. Refusals are node.ErrNotReported, whatever their
 // reason (but *node.Locked for a server that was faster than its start job), and are counted in the history of the attempt that they came too late for.
 func (c *Conductor) Report(ctx context.Context, actor node.Actor, r ReportRequest) (node.Node, error) {
-	keys, err := c.Reports.Keys(r.Body)
+	n, proof, err := c.addressee(ctx, actor, r)
 	if err != nil {
 		return node.Node{}, err
+	}
+	return c.accept(ctx, actor, n, proof, r)
+}
+
+// ReportAndLookup is [Conductor.Report] for the ramdisks that get the answer of a lookup (contract.md §4.1): the token is
+// as [Conductor.Lookup] says, made before the report is taken, because it needs the free node.
+func (c *Conductor) ReportAndLookup(ctx context.Context, actor node.Actor, r ReportRequest) (node.Node, node.Secret, error) {
+	n, proof, err := c.addressee(ctx, actor, r)
+	if err != nil {
+		return node.Node{}, "", err
+	}
+	n, token, err := c.withToken(ctx, actor, n)
+	if err != nil {
+		return node.Node{}, "", err
+	}
+	n, err = c.accept(ctx, actor, n, proof, r)
+	return n, token, err
+}
+
+// addressee finds the node that a report is for, or turns the report away.
+func (c *Conductor) addressee(ctx context.Context, actor node.Actor, r ReportRequest) (node.Node, node.Proof, error) {
+	keys, err := c.Reports.Keys(r.Body)
+	if err != nil {
+		return node.Node{}, "", err
 	}
 	var proven node.Attempt
 	if r.Token != "" {
 		proven, err = c.Attempts.AttemptByToken(ctx, r.Token)
 		if missing(err) {
-			return node.Node{}, fmt.Errorf("unknown attempt token: %w", node.ErrNotReported)
+			return node.Node{}, "", fmt.Errorf("unknown attempt token: %w", node.ErrNotReported)
 		}
 		if err != nil {
-			return node.Node{}, err
+			return node.Node{}, "", err
 		}
 		if r.NodeUUID != "" && r.NodeUUID != proven.NodeUUID {
-			return node.Node{}, fmt.Errorf("the token belongs to another node than the one named: %w", node.ErrNotReported)
+			return node.Node{}, "", fmt.Errorf("the token belongs to another node than the one named: %w", node.ErrNotReported)
 		}
 		switch {
 		case proven.State == node.RunStarting:
 			// The server was faster than the start job, which still holds the node: the ramdisk tries again on 409.
-			return node.Node{}, &node.Locked{Node: proven.NodeUUID, Holder: c.Host}
+			return node.Node{}, "", &node.Locked{Node: proven.NodeUUID, Holder: c.Host}
 		case proven.State.Ended():
-			return node.Node{}, c.tooLate(ctx, actor, proven)
+			return node.Node{}, "", c.tooLate(ctx, actor, proven)
 		case proven.State != node.RunWaiting:
-			return node.Node{}, fmt.Errorf("attempt %s has its report: %w", proven.ID, node.ErrNotReported)
+			return node.Node{}, "", fmt.Errorf("attempt %s has its report: %w", proven.ID, node.ErrNotReported)
 		}
 		r.NodeUUID = proven.NodeUUID
 	}
 	all, err := c.candidates(ctx, keys, r.NodeUUID)
 	if err != nil {
-		return node.Node{}, err
+		return node.Node{}, "", err
 	}
 	uuid, err := c.Reports.Match(keys, r.NodeUUID, all)
 	if errors.Is(err, node.ErrNotReported) {
-		return node.Node{}, c.refuse(ctx, actor, keys, all, err)
+		return node.Node{}, "", c.refuse(ctx, actor, keys, all, err)
 	}
 	if err != nil {
-		return node.Node{}, err
+		return node.Node{}, "", err
 	}
 	n, err := c.Nodes.Node(ctx, uuid)
 	if err != nil {
-		return node.Node{}, err
+		return node.Node{}, "", err
 	}
 	if proven.ID == "" {
-		return c.accept(ctx, actor, n, node.NotProven, r)
+		return n, node.NotProven, nil
 	}
 	if n.AttemptID != proven.ID {
-		return node.Node{}, fmt.Errorf("attempt %s is not the node's any more: %w", proven.ID, node.ErrNotReported)
+		return node.Node{}, "", fmt.Errorf("attempt %s is not the node's any more: %w", proven.ID, node.ErrNotReported)
 	}
-	return c.accept(ctx, actor, n, node.Proven, r)
+	return n, node.Proven, nil
 }
 
 // candidates are the nodes that own a reported MAC, the one that is asked for, and all that wait.

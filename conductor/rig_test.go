@@ -320,6 +320,12 @@ func (r *rack) Do(ctx context.Context, n node.Node, fn func(conductor.BMC) error
 	return fn(b)
 }
 
+func (r *rack) Forget(n node.Node) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.bmcs, n.UUID)
+}
+
 func (b *testBMC) Power(context.Context) (node.PowerState, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -12,6 +12,9 @@ type Driver struct {
 	Enabled map[string][]string
 	// Properties are the keys of driver_info that the driver reads, each with a sentence for people.
 	Properties map[string]string
+	// LogicalDiskProperties are the keys of a logical disk in a RAID configuration, each with a sentence for people; nil
+	// for a driver without a RAID interface.
+	LogicalDiskProperties map[string]string
 	// Required are those of Properties without which the BMC cannot be reached.
 	Required []string
 }
@@ -67,7 +70,10 @@ var drivers = map[string]Driver{
 			"inspect": {"fake", "agent", "inspector", "no-inspect"}, "management": {"fake"}, "network": {"noop"}, "power": {"fake"},
 			"raid": {"fake", "no-raid"}, "rescue": {"fake", "no-rescue"}, "storage": {"fake", "noop"}, "vendor": {"fake", "no-vendor"},
 		},
-		Properties: map[string]string{},
+		Properties: map[string]string{
+			"fake_answer_delay": "Seconds that the pretended BMC takes for every answer, such as 0.5; 0 unless given, at most 300.",
+		},
+		LogicalDiskProperties: logicalDiskProperties,
 	},
 }
 

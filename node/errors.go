@@ -44,6 +44,11 @@ type Conflict struct{ Text string }
 
 func (e *Conflict) Error() string { return e.Text }
 
+// Forbidden says that the thing is protected against what was asked for (403).
+type Forbidden struct{ Text string }
+
+func (e *Forbidden) Error() string { return e.Text }
+
 // Invalid says that a value which the caller sent cannot be taken (400).
 type Invalid struct{ Text string }
 

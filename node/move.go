@@ -13,6 +13,9 @@ type Move struct {
 	Held    string
 	Attempt string
 
+	// Unset names a key of driver_internal_info that nobody may have set yet; "" compares nothing.
+	Unset string
+
 	// Event is the table's event; "" leaves the state alone (a power action only reserves). Then further events that
 	// follow at once, such as Done after Provide.
 	Event Event

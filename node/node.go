@@ -176,6 +176,17 @@ func ValidateName(name string) error {
 	return nil
 }
 
+// ValidatePortName checks a port's name: what [ValidateName] allows a node, but for the words that follow /v1/ports.
+func ValidatePortName(name string) error {
+	if name == "detail" {
+		return Invalidf("The word %q is reserved and can not be used as a port name. Reserved words are: detail.", name)
+	}
+	if !nameShape.MatchString(name) || IsUUID(name) {
+		return Invalidf("Cannot create port with invalid name '%s'", name)
+	}
+	return nil
+}
+
 // ParseMAC is the address as it is stored: lower case, with colons. ok is false for anything but an Ethernet address.
 func ParseMAC(s string) (mac string, ok bool) {
 	mac = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(s)), "-", ":")

@@ -36,14 +36,15 @@ func (a PowerAction) Result() PowerState {
 // BootDevice is what a server boots from, in Ironic's words.
 type BootDevice string
 
-// The boot devices. BootNone asks a BMC to forget its override.
+// The boot devices that have a name on the wire; which of them a server knows, its driver says. BootNone asks a BMC to forget its override.
 const (
-	BootNone  BootDevice = ""
-	BootPXE   BootDevice = "pxe"
-	BootDisk  BootDevice = "disk"
-	BootCDROM BootDevice = "cdrom"
-	BootBIOS  BootDevice = "bios"
-	BootSafe  BootDevice = "safe"
+	BootNone    BootDevice = ""
+	BootPXE     BootDevice = "pxe"
+	BootDisk    BootDevice = "disk"
+	BootCDROM   BootDevice = "cdrom"
+	BootBIOS    BootDevice = "bios"
+	BootSafe    BootDevice = "safe"
+	BootWANBoot BootDevice = "wanboot"
 )
 
 // Boot is a boot override: the device, and whether it stays after the next boot. Device is BootNone where there is no

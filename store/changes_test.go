@@ -26,9 +26,10 @@ func TestWhatAnotherNodeHasIsRefusedByName(t *testing.T) {
 		_, err := r.CreateNode(t.Context(), n, node.Audit{})
 		return err
 	}
+	other := node.NewUUID()
 	exists(t, create(node.Node{UUID: a.UUID}), "A node with UUID "+a.UUID+" already exists.")
 	exists(t, create(node.Node{UUID: node.NewUUID(), Name: "one"}), "A node with name one already exists.")
-	exists(t, create(node.Node{UUID: node.NewUUID(), InstanceUUID: a.InstanceUUID}), "Instance "+a.InstanceUUID+" is already associated with another node.")
+	exists(t, create(node.Node{UUID: other, InstanceUUID: a.InstanceUUID}), "Instance "+a.InstanceUUID+" is already associated with a node, it cannot be associated with this other node "+other)
 	b := r.add(t, node.Enroll)
 	b.Name = "one"
 	_, err := r.UpdateNode(t.Context(), b, node.Audit{})
@@ -157,4 +158,58 @@ func TestUsersAreAddedReplacedAndRemoved(t *testing.T) {
 	if err := r.RemoveUser(t.Context(), "bob"); !errors.Is(err, store.ErrNoUser) {
 		t.Errorf("removed twice: %v", err)
 	}
+}
+
+func TestAParentMustBeThereAndNoChildOfItsChild(t *testing.T) {
+	r := newRig(t)
+	a := r.add(t, node.Enroll)
+	b := r.add(t, node.Enroll, func(n *node.Node) { n.ParentNode = a.UUID })
+	c := r.add(t, node.Enroll, func(n *node.Node) { n.ParentNode = b.UUID })
+	for what, parent := range map[string]string{"itself": a.UUID, "its child": b.UUID, "its child's child": c.UUID, "nobody": node.NewUUID()} {
+		n := a
+		n.ParentNode = parent
+		var invalid *node.Invalid
+		if _, err := r.UpdateNode(t.Context(), n, node.Audit{}); !errors.As(err, &invalid) ||
+			invalid.Text != "Unable to apply the requested parent_node '"+parent+"'. Requested value was invalid." {
+			t.Errorf("a node with %s as its parent: %v", what, err)
+		}
+	}
+	if _, err := r.CreateNode(t.Context(), node.Node{UUID: node.NewUUID(), Driver: node.DriverFake, ProvisionState: node.Enroll, ParentNode: node.NewUUID()}, node.Audit{}); !errors.As(err, new(*node.Invalid)) {
+		t.Errorf("a new node with an unknown parent: %v", err)
+	}
+
+	if err := r.DeleteNode(t.Context(), a, node.Audit{}); err != nil {
+		t.Fatal(err)
+	}
+	b.Description = "orphan"
+	if _, err := r.UpdateNode(t.Context(), b, node.Audit{}); err != nil {
+		t.Errorf("a change of a node whose parent is gone: %v", err)
+	}
+}
+
+func TestPortsAreFoundByNameAndNoTwoHaveTheSame(t *testing.T) {
+	r := newRig(t)
+	n := r.add(t, node.Enroll)
+	create := func(p node.Port) (node.Port, error) {
+		p.UUID, p.NodeUUID = node.NewUUID(), n.UUID
+		return r.CreatePort(t.Context(), p, node.Audit{})
+	}
+	one := must(create(node.Port{Address: "52:54:00:00:00:01", Name: "eth0"}))(t)
+	two := must(create(node.Port{Address: "52:54:00:00:00:02"}))(t)
+	must(create(node.Port{Address: "52:54:00:00:00:03"}))(t) // a second without a name
+	for _, ident := range []string{one.UUID, "eth0"} {
+		if p, err := r.Port(t.Context(), ident); err != nil || p.UUID != one.UUID {
+			t.Errorf("%s: %s, %v", ident, p.UUID, err)
+		}
+	}
+	for _, ident := range []string{"", "eth1"} {
+		if _, err := r.Port(t.Context(), ident); !errors.As(err, new(*node.NotFound)) {
+			t.Errorf("%q: %v", ident, err)
+		}
+	}
+	_, err := create(node.Port{Address: "52:54:00:00:00:04", Name: "eth0"})
+	exists(t, err, "A port with name eth0 already exists.")
+	two.Name = "eth0"
+	_, err = r.UpdatePort(t.Context(), two, node.Audit{})
+	exists(t, err, "A port with name eth0 already exists.")
 }

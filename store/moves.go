@@ -112,7 +112,7 @@ func (tx *transaction) moved(m node.Move, to node.State) (map[string]any, error)
 	if m.Inventory != nil {
 		set["serial"] = serial(m.Inventory.Inventory)
 	}
-	if m.Internal == nil && !m.ForgetAgent {
+	if m.Internal == nil && !m.ForgetAgent && m.Unset == "" {
 		return set, nil
 	}
 	doc, err := tx.internal(m)
@@ -124,13 +124,19 @@ func (tx *transaction) moved(m node.Move, to node.State) (map[string]any, error)
 }
 
 // agentKeys of driver_internal_info belong to the ramdisk of one attempt (contract.md §2.7).
-var agentKeys = []string{"agent_secret_token", "agent_secret_token_pregenerated", "agent_url", "agent_verify_ca", "agent_last_heartbeat", "lookup_bmc_addresses"}
+var agentKeys = []string{
+	"agent_secret_token", "agent_secret_token_pregenerated", "agent_url", "agent_verify_ca", "agent_version", "agent_last_heartbeat", "agent_status",
+	"agent_status_message", "lookup_bmc_addresses",
+}
 
 // internal is driver_internal_info after the move. Reading it first is safe, because nobody else writes.
 func (tx *transaction) internal(m node.Move) (string, error) {
 	n, err := tx.store.findNode(tx.DB, m.Node)
 	if err != nil {
 		return "", err
+	}
+	if m.Unset != "" && n.DriverInternalInfo[m.Unset] != nil {
+		return "", node.ErrLost
 	}
 	if m.ForgetAgent {
 		for _, key := range agentKeys {

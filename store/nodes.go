@@ -44,6 +44,9 @@ func (s *Store) CreateNode(ctx context.Context, n node.Node, a node.Audit) (node
 		if err := tx.refuseTaken(n); err != nil {
 			return err
 		}
+		if err := tx.refuseParent(n); err != nil {
+			return err
+		}
 		if err := tx.Create(&r).Error; err != nil {
 			return fmt.Errorf("create node %s: %w", n.UUID, err)
 		}
@@ -61,7 +64,7 @@ func (tx *transaction) refuseTaken(n node.Node) error {
 	for _, u := range []struct{ column, value, text string }{
 		{"uuid", n.UUID, fmt.Sprintf("A node with UUID %s already exists.", n.UUID)},
 		{"name", n.Name, fmt.Sprintf("A node with name %s already exists.", n.Name)},
-		{"instance_uuid", n.InstanceUUID, fmt.Sprintf("Instance %s is already associated with another node.", n.InstanceUUID)},
+		{"instance_uuid", n.InstanceUUID, fmt.Sprintf("Instance %s is already associated with a node, it cannot be associated with this other node %s", n.InstanceUUID, n.UUID)},
 	} {
 		if u.value == "" {
 			continue
@@ -77,6 +80,33 @@ func (tx *transaction) refuseTaken(n node.Node) error {
 		if taken > 0 {
 			return &node.Exists{Text: u.text}
 		}
+	}
+	return nil
+}
+
+// refuseParent refuses a parent that is not there, or that is a child of the node itself. Following the line is safe,
+// because nobody else writes and no earlier write made a circle.
+func (tx *transaction) refuseParent(n node.Node) error {
+	if n.ParentNode == "" {
+		return nil
+	}
+	var same int64
+	if err := tx.Model(&nodeRow{}).Where("uuid = ? AND parent_node = ?", n.UUID, n.ParentNode).Count(&same).Error; err != nil {
+		return fmt.Errorf("read the parent of node %s: %w", n.UUID, err)
+	}
+	if same > 0 {
+		return nil // also of a parent that is gone by now
+	}
+	for parent := n.ParentNode; parent != ""; {
+		var above struct{ ParentNode string }
+		found := tx.Model(&nodeRow{}).Select("parent_node").Where("uuid = ?", parent).Limit(1).Find(&above)
+		if found.Error != nil {
+			return fmt.Errorf("read the parent %s of node %s: %w", parent, n.UUID, found.Error)
+		}
+		if parent == n.UUID || found.RowsAffected == 0 && parent == n.ParentNode {
+			return node.Invalidf("Unable to apply the requested parent_node '%s'. Requested value was invalid.", n.ParentNode)
+		}
+		parent = above.ParentNode
 	}
 	return nil
 }
@@ -100,6 +130,9 @@ func (s *Store) UpdateNode(ctx context.Context, n node.Node, a node.Audit) (node
 	}
 	err = s.inTurn(ctx, func(tx *transaction) error {
 		if err := tx.refuseTaken(n); err != nil {
+			return err
+		}
+		if err := tx.refuseParent(n); err != nil {
 			return err
 		}
 		q := tx.Model(&nodeRow{}).Where("uuid = ? AND version = ? AND provision_state = ? AND reservation_id = ''", n.UUID, was, n.ProvisionState).

@@ -53,15 +53,19 @@ func (r portRow) port() (node.Port, error) {
 	return p, errors.Join(errs[:]...)
 }
 
-// Port finds a port by UUID.
-func (s *Store) Port(ctx context.Context, uuid string) (node.Port, error) {
+// Port finds a port by UUID or name.
+func (s *Store) Port(ctx context.Context, ident string) (node.Port, error) {
+	column := "name"
+	if node.IsUUID(ident) {
+		column = "uuid"
+	}
 	var r portRow
-	err := s.read.WithContext(ctx).Where("uuid = ?", uuid).Take(&r).Error
+	err := s.read.WithContext(ctx).Where(column+" = ? AND ? <> ''", ident, ident).Take(&r).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return node.Port{}, &node.NotFound{What: "Port", Ident: uuid}
+		return node.Port{}, &node.NotFound{What: "Port", Ident: ident}
 	}
 	if err != nil {
-		return node.Port{}, fmt.Errorf("read port %s: %w", uuid, err)
+		return node.Port{}, fmt.Errorf("read port %s: %w", ident, err)
 	}
 	return r.port()
 }
@@ -212,16 +216,19 @@ func (tx *transaction) updatePort(p node.Port) error {
 	return nil
 }
 
+// refuseTakenPort says which of a port's unique values another port has. Asking first is safe, because nobody else writes.
 func (tx *transaction) refuseTakenPort(p node.Port) error {
-	var taken portRow
-	err := tx.Where("(uuid = ? OR address = ?) AND id <> ?", p.UUID, p.Address, p.ID).Take(&taken).Error
-	switch {
-	case errors.Is(err, gorm.ErrRecordNotFound):
-		return nil
-	case err != nil:
-		return fmt.Errorf("look for port %s: %w", p.Address, err)
-	case taken.Address == p.Address:
-		return &node.Exists{Text: fmt.Sprintf("A port with MAC address %s already exists.", p.Address)}
+	for _, u := range []struct{ column, value, what string }{{"address", p.Address, "MAC address"}, {"uuid", p.UUID, "UUID"}, {"name", p.Name, "name"}} {
+		if u.value == "" {
+			continue
+		}
+		var taken int64
+		if err := tx.Model(&portRow{}).Where(u.column+" = ? AND id <> ?", u.value, p.ID).Count(&taken).Error; err != nil {
+			return fmt.Errorf("look for a port with %s %s: %w", u.what, u.value, err)
+		}
+		if taken > 0 {
+			return &node.Exists{Text: fmt.Sprintf("A port with %s %s already exists.", u.what, u.value)}
+		}
 	}
-	return &node.Exists{Text: fmt.Sprintf("A port with UUID %s already exists.", p.UUID)}
+	return nil
 }

@@ -34,14 +34,15 @@ func full() node.Node {
 		DriverInternalInfo: map[string]any{"agent_secret_token": "clear-calvin-3"},
 		InstanceInfo:       map[string]any{"configdrive": map[string]any{"user": "clear-calvin-4"}, "pin_password": json.Number("123456")},
 		InstanceUUID:       node.NewUUID(), InstanceName: "i", ChassisUUID: node.NewUUID(), ResourceClass: "rc", ConductorGroup: "g", Description: "d", Owner: "o",
-		Lessee: "l", Shard: "s", ParentNode: node.NewUUID(), Conductor: "c", Traits: []string{"CUSTOM_A", "CUSTOM_B"},
+		Lessee: "l", Shard: "s", Conductor: "c", Traits: []string{"CUSTOM_A", "CUSTOM_B"},
 	}
 }
 
 func TestANodeComesBackAsItWasAlsoAfterAReopen(t *testing.T) {
 	r := newRig(t)
 	want := full()
-	want.ID, want.CreatedAt, want.ProvisionUpdatedAt = 1, begin, begin
+	want.ParentNode = r.add(t, node.Enroll).UUID
+	want.ID, want.CreatedAt, want.ProvisionUpdatedAt = 2, begin, begin
 	if d := cmp.Diff(want, must(r.CreateNode(t.Context(), want, node.Audit{}))(t)); d != "" {
 		t.Errorf("created (-want +got):\n%s", d)
 	}

@@ -66,6 +66,11 @@ func (c *Conductor) checkChange(ctx context.Context, was node.Node, next *node.N
 	if was.Driver != next.Driver && was.ConsoleEnabled {
 		return &node.Conflict{Text: fmt.Sprintf("Node %s can not update the driver while the console is enabled. Please stop the console first.", was.UUID)}
 	}
+	if !slices.Equal(was.Traits, next.Traits) {
+		if err := node.ValidateTraits(was.UUID, next.Traits); err != nil {
+			return err
+		}
+	}
 	if was.Maintenance && !next.Maintenance {
 		next.MaintenanceReason, next.Fault = "", ""
 	}
@@ -77,19 +82,24 @@ func (c *Conductor) checkChange(ctx context.Context, was node.Node, next *node.N
 	return nil
 }
 
-// patchable tells whether the node can be changed in its state (contract.md §2.1). A node in maintenance can always be
-// separated from its instance.
+// patchable tells whether the node can be changed in its state. A node in maintenance can always be separated from its
+// instance.
 func patchable(was, next node.Node, minor int) error {
-	if was.ProvisionState.PatchAllowed() || was.ProvisionState == node.Inspecting && tooOld(minor, 39) {
-		return nil
-	}
 	if was.Maintenance && next.InstanceUUID == "" {
 		next.InstanceUUID = was.InstanceUUID
 		if reflect.DeepEqual(was, next) {
 			return nil
 		}
 	}
-	return &node.Conflict{Text: fmt.Sprintf("Cannot update node %q while it is in state %q.", was.UUID, was.ProvisionState)}
+	return stateRefuses(was, minor)
+}
+
+// stateRefuses is the refusal of a change by the node's state alone (contract.md §2.1), or nil.
+func stateRefuses(n node.Node, minor int) error {
+	if n.ProvisionState.PatchAllowed() || n.ProvisionState == node.Inspecting && tooOld(minor, 39) {
+		return nil
+	}
+	return &node.Conflict{Text: fmt.Sprintf("Cannot update node %q while it is in state %q.", n.UUID, n.ProvisionState)}
 }
 
 func protectionMayChange(was node.Node, next *node.Node) error {

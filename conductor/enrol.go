@@ -32,6 +32,9 @@ func (c *Conductor) PatchNode(ctx context.Context, actor node.Actor, ident strin
 	if err != nil {
 		return node.Node{}, err
 	}
+	if err := stateRefuses(n, minor); err != nil && !n.Maintenance {
+		return node.Node{}, err // without waiting for the lock that such a state mostly comes with
+	}
 	var after node.Node
 	err = c.whenFree(ctx, n, func(n node.Node) error {
 		next, err := change(n)

@@ -127,7 +127,7 @@ func TestPatchAndDeleteWhileInspecting(t *testing.T) {
 			n := w.enrolled(node.Manageable, "agent")
 			w.must(w.ask(n, node.Inspect))
 			return n
-		}, new(*node.Locked), new(*node.Locked)},
+		}, conflict, new(*node.Locked)},
 		{"inspect wait", func(w *world) node.Node {
 			n, _ := w.waiting("agent")
 			return n

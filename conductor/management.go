@@ -2,7 +2,7 @@ package conductor
 
 import (
 	"context"
-	"slices"
+	"errors"
 	"strings"
 	"time"
 
@@ -51,27 +51,16 @@ func (c *Conductor) SetBootDevice(ctx context.Context, actor node.Actor, ident s
 		return err
 	}
 	return c.whenFree(ctx, n, func(n node.Node) error {
-		err := c.ask(ctx, n.UUID, func(ctx context.Context, b BMC) error { return setBoot(ctx, b, boot) })
+		err := c.ask(ctx, n.UUID, func(ctx context.Context, b BMC) error { return b.SetBoot(ctx, boot) })
+		if unsupported := (*node.Unsupported)(nil); errors.As(err, &unsupported) && unsupported.Extension == "boot device "+string(boot.Device) {
+			return node.Invalidf("Invalid boot device %s specified.", boot.Device) // Ironic's words, contract.md §3.6
+		}
 		if err != nil {
 			return err
 		}
 		a := c.about(actor, "boot device "+string(boot.Device), n.UUID)
 		return c.Moves.Note(ctx, nil, &a)
 	})
-}
-
-// setBoot refuses a device that the server does not know in Ironic's words, whatever its BMC would say.
-func setBoot(ctx context.Context, b BMC, boot node.Boot) error {
-	if boot.Device == node.BootWANBoot {
-		known, err := b.SupportedBoot(ctx)
-		if err != nil {
-			return err
-		}
-		if !slices.Contains(known, boot.Device) {
-			return node.Invalidf("Invalid boot device %s specified.", boot.Device)
-		}
-	}
-	return b.SetBoot(ctx, boot)
 }
 
 // Validate tells for each interface whether it would work as the node is set up. No BMC is asked.

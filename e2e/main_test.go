@@ -39,9 +39,26 @@ func peer(t *testing.T, names ...string) string {
 			return path
 		}
 	}
-	if os.Getenv("CAGENUT_REQUIRE_PEERS") == "1" {
-		t.Fatalf("%s is not installed, and CAGENUT_REQUIRE_PEERS asks for it", names[0])
-	}
-	t.Skipf("%s is not installed on this machine: the appliance is NOT tested with it", names[0])
+	missing(t, names[0])
 	return ""
+}
+
+// python finds Debian's Python with modules that Debian brings. Another Python may come first in PATH and know none of them.
+func python(t *testing.T, modules ...string) string {
+	t.Helper()
+	const path = "/usr/bin/python3"
+	for _, module := range modules {
+		if err := exec.Command(path, "-c", "import "+module).Run(); err != nil {
+			missing(t, "Debian's Python with "+module)
+		}
+	}
+	return path
+}
+
+func missing(t *testing.T, what string) {
+	t.Helper()
+	if os.Getenv("CAGENUT_REQUIRE_PEERS") == "1" {
+		t.Fatalf("%s is not installed, and CAGENUT_REQUIRE_PEERS asks for it", what)
+	}
+	t.Skipf("%s is not installed on this machine: the appliance is NOT tested with it", what)
 }

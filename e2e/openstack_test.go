@@ -1,49 +1,112 @@
 package e2e_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
-// openstack is Debian's client, pointed at an appliance.
+// openstack is Debian's client, pointed at an appliance. It runs the client's main in one process that is kept.
 type openstack struct {
-	t    *testing.T
-	path string
-	env  []string
+	t   *testing.T
+	in  io.Writer
+	out *bufio.Reader
+	log bytes.Buffer
 }
 
-func openstackFor(t *testing.T, a *appliance, path string) *openstack {
-	return &openstack{t: t, path: path, env: bare(t, "OS_AUTH_TYPE=none", "OS_ENDPOINT="+a.base)}
+// openstackFor starts the client for an appliance where nobody signs in, unless other settings of its environment are given.
+func openstackFor(t *testing.T, a *appliance, settings ...string) *openstack {
+	t.Helper()
+	path := python(t, "openstackclient.shell", "ironicclient.osc.plugin")
+	if settings == nil {
+		settings = []string{"OS_AUTH_TYPE=none", "OS_ENDPOINT=" + a.base}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // it ends by itself, in Cleanup, when the test's context is over
+	cmd := exec.CommandContext(ctx, path, "testdata/kept_openstack.py")
+	o := &openstack{t: t}
+	cmd.Env, cmd.Stderr = bare(t, settings...), &o.log
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		defer cancel()
+		if err := in.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the openstack client: %v\n%s", err, &o.log)
+		}
+	})
+	o.in, o.out = in, bufio.NewReader(out)
+	return o
 }
 
-// try runs one command and gives what it printed, and whether it ended well.
-func (o *openstack) try(args ...string) (out, errs string, ok bool) {
+// answer is what a command printed, and its exit code.
+type answer struct {
+	Out, Errors string
+	Code        int
+}
+
+// words are those that a person sees, wherever the lines break.
+func (a answer) words() string { return strings.Join(strings.Fields(a.Out+" "+a.Errors), " ") }
+
+// run runs one command, however it ends.
+func (o *openstack) run(args ...string) answer {
 	o.t.Helper()
-	ctx, cancel := context.WithTimeout(o.t.Context(), patience)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, o.path, args...)
-	var stdout, stderr bytes.Buffer
-	cmd.Env, cmd.Stdout, cmd.Stderr = o.env, &stdout, &stderr
-	err := cmd.Run()
-	if cmd.ProcessState == nil {
+	line, err := json.Marshal(args)
+	if err != nil {
 		o.t.Fatal(err)
 	}
-	return stdout.String(), stderr.String(), err == nil
+	if _, err := o.in.Write(append(line, '\n')); err != nil {
+		o.t.Fatalf("%v\n%s", err, &o.log)
+	}
+	got, err := o.out.ReadBytes('\n')
+	var a answer
+	if err == nil {
+		err = json.Unmarshal(got, &a)
+	}
+	if err != nil {
+		o.t.Fatalf("openstack %s: %v: %s\n%s", strings.Join(args, " "), err, got, &o.log)
+	}
+	if strings.Contains(a.Errors, "Traceback") {
+		o.t.Errorf("openstack %s shows a person a traceback: %s", strings.Join(args, " "), a.Errors)
+	}
+	return a
 }
 
 // baremetal runs one command below `openstack baremetal` that has to end well.
 func (o *openstack) baremetal(args ...string) string {
 	o.t.Helper()
-	out, errs, ok := o.try(append([]string{"baremetal"}, args...)...)
-	if !ok {
-		o.t.Fatalf("openstack baremetal %s: %s%s", strings.Join(args, " "), out, errs)
+	a := o.run(append([]string{"baremetal"}, args...)...)
+	if a.Code != 0 {
+		o.t.Fatalf("openstack baremetal %s: %s", strings.Join(args, " "), a.words())
 	}
-	return out
+	return a.Out
+}
+
+// refused runs one command below `openstack baremetal` that has to end badly, and gives what a person is told.
+func (o *openstack) refused(args ...string) string {
+	o.t.Helper()
+	a := o.run(append([]string{"baremetal"}, args...)...)
+	if a.Code == 0 {
+		o.t.Errorf("openstack baremetal %s ended well: %s", strings.Join(args, " "), a.words())
+	}
+	return a.words()
 }
 
 type record = map[string]any
@@ -77,12 +140,16 @@ func column(rows []record, name string) (values []any) {
 	return values
 }
 
-func TestTheLifeOfANodeWithTheOpenstackClient(t *testing.T) {
-	path := peer(t, "openstack")
+func TestTheOpenstackClientAbortsAnInspectionThatWouldWaitForEver(t *testing.T) {
+	t.Parallel()
+	python(t, "openstackclient.shell", "ironicclient.osc.plugin")
 	a, silent := demo(t)
-	o := openstackFor(t, a, path)
+	o := openstackFor(t, a)
 
-	t.Log("what there is")
+	t.Log("what there is, said by the program that people type")
+	if out, err := exec.Command(peer(t, "openstack"), "--os-auth-type", "none", "--os-endpoint", a.base, "baremetal", "node", "list", "-f", "value", "-c", "Name").CombinedOutput(); err != nil || !slices.Contains(strings.Fields(string(out)), silent) {
+		t.Errorf("openstack baremetal node list: %v: %s", err, out)
+	}
 	if drivers := column(o.list("driver", "list"), "Supported driver(s)"); !slices.Contains(drivers, any("redfish")) || !slices.Contains(drivers, any("ipmi")) || !slices.Contains(drivers, any("fake-hardware")) {
 		t.Errorf("the drivers are %v", drivers)
 	}
@@ -107,9 +174,9 @@ func TestTheLifeOfANodeWithTheOpenstackClient(t *testing.T) {
 	}
 
 	t.Log("a version that knows no abort of inspect wait")
-	out, errs, ok := o.try("--os-baremetal-api-version", "1.40", "baremetal", "node", "abort", silent)
-	if words := strings.Join(strings.Fields(out+errs), " "); ok || !strings.HasPrefix(words, "Requested API version 1.40 is not supported by the server, client, or the requested operation") {
-		t.Errorf("abort at 1.40: ended well: %t, said %q", ok, words)
+	old := o.run("--os-baremetal-api-version", "1.40", "baremetal", "node", "abort", silent)
+	if old.Code == 0 || !strings.HasPrefix(old.words(), "Requested API version 1.40 is not supported by the server, client, or the requested operation") {
+		t.Errorf("abort at 1.40 ended with %d: %q", old.Code, old.words())
 	}
 	if n := a.node(silent); n.ProvisionState != "inspect wait" {
 		t.Fatalf("refused, but the node is %s", n.ProvisionState)
@@ -124,58 +191,18 @@ func TestTheLifeOfANodeWithTheOpenstackClient(t *testing.T) {
 	if !slices.Contains(history, any("Inspection was aborted by request.")) {
 		t.Errorf("the history is %q", history)
 	}
-	if _, errs, ok := o.try("baremetal", "node", "abort", silent); ok || !strings.Contains(errs, "HTTP 400") {
-		t.Errorf("a second abort: ended well: %t, said %q", ok, errs)
+	if words := o.refused("node", "abort", silent); !strings.Contains(words, "HTTP 400") {
+		t.Errorf("a second abort: %q", words)
 	}
 	until(t, "the server off after the clean-up", func() bool {
 		n := a.node(silent)
 		return n.PowerState == "power off" && n.TargetPower == ""
 	})
 
-	t.Log("back to work: managed, switched on and off, maintained")
-	o.baremetal("node", "manage", silent)
-	a.waitFor(silent, "manageable")
+	t.Log("back to work: managed, and switched on and off")
+	o.baremetal("node", "manage", silent, "--wait")
 	for _, power := range []string{"on", "off"} {
 		o.baremetal("node", "power", power, silent)
 		until(t, "power "+power, func() bool { return a.node(silent).PowerState == "power "+power })
-	}
-	o.baremetal("node", "maintenance", "set", silent, "--reason", "wrong cable")
-	if n := o.show("node", "show", silent); n["maintenance"] != true || n["maintenance_reason"] != "wrong cable" {
-		t.Errorf("in maintenance the client shows %v, %v", n["maintenance"], n["maintenance_reason"])
-	}
-	o.baremetal("node", "maintenance", "unset", silent)
-	if a.node(silent).Maintenance {
-		t.Error("maintenance was unset, and still is")
-	}
-}
-
-func TestANodeComesAndGoesWithTheOpenstackClient(t *testing.T) {
-	path := peer(t, "openstack")
-	a := serveOn(t, withBootFiles(t))
-	o := openstackFor(t, a, path)
-
-	made := o.show("node", "create", "--driver", "fake-hardware", "--name", "spare", "--extra", "rack=R7")
-	uuid, _ := made["uuid"].(string)
-	if uuid == "" || made["provision_state"] != "enroll" || made["name"] != "spare" {
-		t.Fatalf("the new node is %v", made)
-	}
-	port := o.show("port", "create", "52:54:00:AA:BB:CC", "--node", uuid)
-	if port["address"] != "52:54:00:aa:bb:cc" || port["node_uuid"] != uuid {
-		t.Errorf("the new port is %v", port)
-	}
-	if ports := o.list("port", "list", "--node", "spare"); len(ports) != 1 || ports[0]["Address"] != "52:54:00:aa:bb:cc" {
-		t.Errorf("its ports are %v", ports)
-	}
-	if _, errs, ok := o.try("baremetal", "node", "create", "--driver", "fake-hardware", "--name", "spare"); ok || !strings.Contains(errs, "HTTP 409") {
-		t.Errorf("a second node of the name: ended well: %t, said %q", ok, errs)
-	}
-	o.baremetal("node", "manage", "spare")
-	a.waitFor("spare", "manageable")
-	o.baremetal("node", "delete", "spare")
-	if status, answer := a.ask("GET", "/v1/nodes/"+uuid, nil); status != 404 {
-		t.Errorf("the deleted node is still answered: %d %s", status, answer)
-	}
-	if ports := o.list("port", "list"); len(ports) != 0 {
-		t.Errorf("its ports are left: %v", ports)
 	}
 }

@@ -12,11 +12,11 @@ import (
 
 const password = "correct-horse-battery-4711"
 
-// serveOn starts the appliance on a data folder. The ramdisk's address is one that no server has to reach here.
-func serveOn(t *testing.T, dir string) *appliance {
+// serveOn starts the appliance on a data folder; further settings win over those here. The ramdisk's address is one that no server has to reach here.
+func serveOn(t *testing.T, dir string, settings ...string) *appliance {
 	t.Helper()
-	return start(t, "serve", "--data-dir", dir, "--listen", "127.0.0.1:0", "--inspector-listen", "127.0.0.1:0", "--auth", "none",
-		"--ramdisk-url", "http://127.0.0.1:6385")
+	return start(t, append([]string{"serve", "--data-dir", dir, "--listen", "127.0.0.1:0", "--inspector-listen", "127.0.0.1:0", "--auth", "none",
+		"--ramdisk-url", "http://127.0.0.1:6385"}, settings...)...)
 }
 
 // withBootFiles is a data folder in which an inspection finds its kernel and initrd.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"cagenut/node"
@@ -68,6 +69,9 @@ func (c *Conductor) addressee(ctx context.Context, actor node.Actor, r ReportReq
 	if err != nil {
 		return node.Node{}, "", err
 	}
+	if proven.ID != "" {
+		all = ofTheToken(all, proven.NodeUUID)
+	}
 	uuid, err := c.Reports.Match(keys, r.NodeUUID, all)
 	if errors.Is(err, node.ErrNotReported) {
 		return node.Node{}, "", c.refuse(ctx, actor, keys, all, err)
@@ -120,6 +124,20 @@ func (c *Conductor) candidates(ctx context.Context, k Keys, asked string) ([]Can
 		all = append(all, *cand)
 	}
 	return all, nil
+}
+
+// ofTheToken takes the word of a token that fits one of the reported MACs: that the port of another reported MAC is another
+// node's tells of a card that was moved, not of whose report it is. The hooks say so and leave that port alone (G28).
+func ofTheToken(all []Candidate, proven string) []Candidate {
+	if !slices.ContainsFunc(all, func(c Candidate) bool { return c.NodeUUID == proven && len(c.MACs) > 0 }) {
+		return all
+	}
+	for i := range all {
+		if all[i].NodeUUID != proven {
+			all[i].MACs = nil
+		}
+	}
+	return all
 }
 
 func lookupAddresses(n node.Node) []string {

@@ -2,6 +2,7 @@ package conductor_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,6 +60,53 @@ func TestReportMakesTheNodeManageableWithPortsPropertiesAndInventory(t *testing.
 			same(t, "outcome", ended.Outcome, node.Succeeded)
 			if h := finals(w.history(n)); len(h) != 1 || h[0].Severity != node.SeverityInfo {
 				t.Errorf("final history: %+v", h)
+			}
+		})
+	}
+}
+
+// G28: who is proven by the token is not doubted for a card that another node had before; without it nobody guesses.
+func TestAReportWithAMACOfAnotherNode(t *testing.T) {
+	both := []byte(strings.Replace(string(report("")), `"interfaces":[`, `"interfaces":[{"name":"eno2","mac_address":"`+otherMAC+`"},`, 1))
+	only := []byte(strings.ReplaceAll(string(report("")), mac, otherMAC))
+	for _, c := range []struct {
+		name   string
+		body   []byte
+		proven bool
+		taken  bool
+	}{
+		{"beside its own, with the token", both, true, true},
+		{"beside its own, without the token", both, false, false},
+		{"alone, with the token", only, true, false},
+		{"alone, without the token", only, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, conductor.Settings{})
+			other := w.enrolled(node.Manageable, "agent")
+			w.port(other, otherMAC)
+			n, a := w.waiting("agent")
+			withPort(w, n)
+			token := a.Token
+			if !c.proven {
+				token = ""
+			}
+			err := w.post(token, c.body)
+			if !c.taken {
+				if !errors.Is(err, node.ErrNotReported) {
+					t.Errorf("the answer is %v", err)
+				}
+				return
+			}
+			w.must(err)
+			w.work(n.UUID, node.JobFinish)
+			w.is(n, node.Manageable, "")
+			want := "MAC " + otherMAC + " was reported, but its port belongs to node " + other.UUID + " and stays there"
+			if notes := w.attempt(n).Notes; !slices.Contains(notes, want) {
+				t.Errorf("the attempt notes %q", notes)
+			}
+			ports, err := w.store.Ports(t.Context(), node.PortFilter{Addresses: []string{otherMAC}})
+			if err != nil || len(ports) != 1 || ports[0].NodeUUID != other.UUID {
+				t.Errorf("the port is now %+v, %v", ports, err)
 			}
 		})
 	}

@@ -61,7 +61,7 @@ var owners = map[string][]string{
 var ownStandard = map[string][]string{
 	"database/sql":  {"store"},
 	"html/template": {},
-	"net/http":      {"bmc", "cmd", "inspect/inspector", "inspect/introspection", "notify", "web"},
+	"net/http":      {"bmc", "cmd", "inspect/inspector", "inspect/introspection", "inspect/rules", "notify", "web"},
 }
 
 type pkg struct {

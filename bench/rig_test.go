@@ -18,6 +18,7 @@ import (
 	"cagenut/inspect/hooks"
 	"cagenut/inspect/inventory"
 	"cagenut/inspect/managedboot"
+	"cagenut/inspect/rules"
 	"cagenut/node"
 	"cagenut/store"
 	"cagenut/store/jobs"
@@ -46,7 +47,7 @@ func open(b *testing.B, work bool) *appliance {
 	pool := bmc.NewPool(map[string]bmc.Driver{node.DriverFake: fake.New(), node.DriverRedfish: a.dead}, bmc.PoolOptions{})
 	boot := managedboot.New(bootBMCs{pool}, net.DefaultResolver, managedboot.Settings{RamdiskURL: "http://192.0.2.1", Kernel: "kernel", Initrd: "initrd"})
 	a.Conductor = conductor.New(conductor.Needs{
-		Nodes: s, Moves: s, Attempts: s, Ports: s, Watched: s, BMCs: conductorBMCs{pool}, Reports: reports{}, Rules: s,
+		Nodes: s, Moves: s, Attempts: s, Ports: s, Watched: s, BMCs: conductorBMCs{pool}, Reports: reports{}, Rules: s, RuleEngine: ruleEngine{rules.New(rules.Options{Caller: rules.HTTP{}, Log: log})},
 		Inspect: map[string]conductor.InspectInterface{"agent": agent.New(boot)}, Clock: conductor.SystemClock{}, Log: log,
 	}, conductor.Settings{Host: "bench"})
 	if !work {
@@ -209,4 +210,12 @@ func (reports) Process(_ context.Context, n node.Node, ports []node.Port, owners
 func report(i int) []byte {
 	return fmt.Appendf(nil, `{"inventory":{"interfaces":[{"name":"eno1","mac_address":"02:00:5e:%02x:%02x:%02x","ipv4_address":"192.0.2.7","has_carrier":true}],
 		"cpu":{"architecture":"x86_64","count":4},"memory":{"physical_mb":4096},"disks":[]},"error":null}`, i>>16&255, i>>8&255, i&255)
+}
+
+// ruleEngine carries out inspection rules, joined as cmd joins it.
+type ruleEngine struct{ *rules.Engine }
+
+func (e ruleEngine) Apply(ctx context.Context, in conductor.RuleInput) (conductor.Ruled, error) {
+	res, err := e.Engine.Apply(ctx, rules.Input(in))
+	return conductor.Ruled(res), err
 }

@@ -17,6 +17,8 @@ type Needs struct {
 	BMCs     BMCs
 	Reports  Reports
 	Rules    Rules
+	// RuleEngine carries the rules out.
+	RuleEngine RuleEngine
 	// Inspect holds the inspect interfaces by name.
 	Inspect map[string]InspectInterface
 	Clock   Clock

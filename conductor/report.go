@@ -239,14 +239,7 @@ func (c *Conductor) workFinish(ctx context.Context, j node.Job) (time.Duration, 
 	if err != nil {
 		return done, c.failAttempt(ctx, n, a, j.Hold, "Failed to finish inspection: "+err.Error())
 	}
-	now := c.Clock.Now()
-	return done, c.end(ctx, j.Actor, n, a, j.Hold, node.Done, node.Ending{
-		Outcome: node.Succeeded, CleanUp: true, Notes: a.Notes,
-		Move: node.Move{
-			FinishedAt: &now, Properties: f.Properties, NewPorts: f.NewPorts, PortUpdates: f.PortUpdates,
-			Inventory: &node.Inventory{NodeUUID: n.UUID, AttemptID: a.ID, Inventory: f.Inventory, PluginData: f.PluginData, CreatedAt: now},
-		},
-	})
+	return done, c.finish(ctx, j, n, a, ports, f)
 }
 
 // portsFor lists the node's ports, and who owns the reported MACs that have one.

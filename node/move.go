@@ -35,6 +35,9 @@ type Move struct {
 	StartedAt  *time.Time
 	FinishedAt *time.Time
 	Properties map[string]any // nil: as they are; else the whole document
+	// As is the node as it shall be; of it, the attributes that Changed names (as the wire does) are stored.
+	As      *Node
+	Changed []string
 	// Internal sets keys of driver_internal_info; a nil value removes the key.
 	Internal map[string]any
 	// ForgetAgent removes the agent's token, URL and the lookup addresses from driver_internal_info.

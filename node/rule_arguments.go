@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 )
@@ -200,10 +201,37 @@ func isRegex(v any) error {
 	if !ok {
 		return fmt.Errorf("%s is no regular expression", shortValue(v))
 	}
-	if _, err := regexp.Compile(s); err != nil {
-		return fmt.Errorf("invalid regular expression: %s", short(err.Error()))
+	_, _, err := CompileRuleRegex(s)
+	return err
+}
+
+// What a regular expression may measure: its matching takes as long as its program times the text.
+const (
+	maxRegexText    = 4096
+	maxRegexProgram = 5000
+)
+
+// CompileRuleRegex compiles the regular expression of a rule and tells the size of its program. It is Go's syntax:
+// without look-around and back-references, and never slow by its form.
+func CompileRuleRegex(s string) (re *regexp.Regexp, size int, err error) {
+	if len(s) > maxRegexText {
+		return nil, 0, fmt.Errorf("a regular expression of more than %d bytes is too long", maxRegexText)
 	}
-	return nil
+	parsed, err := syntax.Parse(s, syntax.Perl)
+	if err != nil {
+		return nil, 0, fmt.Errorf("invalid regular expression: %s", short(err.Error()))
+	}
+	program, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return nil, 0, fmt.Errorf("invalid regular expression: %s", short(err.Error()))
+	}
+	if size = len(program.Inst); size > maxRegexProgram {
+		return nil, 0, errors.New("the regular expression repeats too much")
+	}
+	if re, err = regexp.Compile(s); err != nil {
+		return nil, 0, fmt.Errorf("invalid regular expression: %s", short(err.Error()))
+	}
+	return re, size, nil
 }
 
 func isSubnet(v any) error {

@@ -161,6 +161,9 @@ func (tx *transaction) internal(m node.Move) (string, error) {
 func (tx *transaction) moveTheRest(ctx context.Context, m node.Move, to node.State) error {
 	var errs []error
 	do := func(err error) { errs = append(errs, err) }
+	if m.As != nil {
+		do(tx.changeNode(*m.As, m.Changed))
+	}
 	if m.NewAttempt != nil {
 		do(tx.createAttempt(*m.NewAttempt))
 	}

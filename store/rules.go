@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"gorm.io/gorm"
 
@@ -182,4 +184,50 @@ func (s *Store) DeleteInspectionRules(ctx context.Context, a node.Audit) error {
 		}
 		return tx.audit(a)
 	})
+}
+
+// changeNode stores those attributes of a node that are named as the wire does. Others may have been changed meanwhile.
+func (tx *transaction) changeNode(n node.Node, names []string) error {
+	var columns []string
+	for _, name := range names {
+		of, err := columnsOf(name)
+		if err != nil {
+			return err
+		}
+		columns = append(columns, of...)
+	}
+	if len(columns) == 0 {
+		return nil
+	}
+	if slices.Contains(columns, "name") {
+		if err := tx.refuseTaken(n); err != nil {
+			return err
+		}
+	}
+	r, err := tx.store.nodeRow(n)
+	if err != nil {
+		return err
+	}
+	if err := tx.Model(&nodeRow{}).Where("uuid = ?", n.UUID).Select(columns).Updates(&r).Error; err != nil {
+		return fmt.Errorf("change node %s: %w", n.UUID, err)
+	}
+	_, err = tx.cas(&nodeRow{}, map[string]any{"version": gorm.Expr("version + 1")}, "uuid = ?", n.UUID)
+	return err
+}
+
+// columnsOf are the columns that keep an attribute, and what is derived from it.
+func columnsOf(attribute string) ([]string, error) {
+	switch {
+	case attribute == "extra":
+		return []string{"extra", "rack", "rack_unit"}, nil
+	case attribute == "driver_info":
+		return []string{"driver_info", "bmc_address"}, nil
+	case attribute == "network_data":
+		return []string{"documents"}, nil
+	case strings.HasSuffix(attribute, "_interface"):
+		return []string{"interfaces"}, nil
+	case slices.Contains(patchable, attribute):
+		return []string{attribute}, nil
+	}
+	return nil, fmt.Errorf("the attribute %q is not kept in a column that may be changed", attribute)
 }

@@ -9,6 +9,7 @@ import (
 	"cagenut/inspect/hooks"
 	"cagenut/inspect/inventory"
 	"cagenut/inspect/managedboot"
+	"cagenut/inspect/rules"
 	"cagenut/node"
 	"cagenut/store"
 	"cagenut/web/auth"
@@ -63,6 +64,15 @@ func (reports) Process(_ context.Context, n node.Node, ports []node.Port, owners
 	return conductor.Findings(f), err
 }
 
+// ruleEngine carries out inspection rules.
+type ruleEngine struct{ *rules.Engine }
+
+// Apply is conductor.RuleEngine's.
+func (e ruleEngine) Apply(ctx context.Context, in conductor.RuleInput) (conductor.Ruled, error) {
+	res, err := e.Engine.Apply(ctx, rules.Input(in))
+	return conductor.Ruled(res), err
+}
+
 // accounts are the appliance's own users.
 type accounts struct{ *store.Store }
 
@@ -103,4 +113,5 @@ var (
 	_ conductor.Attempts = (*store.Store)(nil)
 	_ conductor.Ports    = (*store.Store)(nil)
 	_ conductor.Watched  = (*store.Store)(nil)
+	_ conductor.Rules    = (*store.Store)(nil)
 )

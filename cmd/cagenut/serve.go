@@ -25,6 +25,7 @@ import (
 	"cagenut/inspect/introspection"
 	"cagenut/inspect/managedboot"
 	"cagenut/inspect/outofband"
+	"cagenut/inspect/rules"
 	"cagenut/node"
 	"cagenut/store"
 	"cagenut/store/jobs"
@@ -141,7 +142,7 @@ func (a *appliance) join(context.Context) error {
 		return err
 	}
 	a.conductor = conductor.New(conductor.Needs{
-		Nodes: a.store, Moves: a.store, Attempts: a.store, Ports: a.store, Watched: a.store, BMCs: conductorBMCs{a.bmcs}, Reports: reports{}, Rules: a.store,
+		Nodes: a.store, Moves: a.store, Attempts: a.store, Ports: a.store, Watched: a.store, BMCs: conductorBMCs{a.bmcs}, Reports: reports{}, Rules: a.store, RuleEngine: ruleEngine{rules.New(rules.Options{Caller: rules.HTTP{}, Log: a.log})},
 		Inspect: map[string]conductor.InspectInterface{
 			"agent": agent.New(managed), "inspector": delegating, "redfish": outofband.Redfish{}, "no-inspect": outofband.NoInspect{}, "fake": outofband.Fake{},
 		},

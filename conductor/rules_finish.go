@@ -1,0 +1,101 @@
+package conductor
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"cagenut/node"
+)
+
+// RuleInput is what inspection rules work on: the node with the properties that the hooks found, and its ports as they
+// leave them, new ones too.
+type RuleInput struct {
+	Rules      []node.InspectionRule
+	Node       node.Node
+	Ports      []node.Port
+	Inventory  []byte
+	PluginData []byte
+}
+
+// Ruled is what inspection rules made of it.
+type Ruled struct {
+	Node       node.Node
+	Changed    []string    // the attributes of Node that may differ, by their names on the wire
+	Ports      []node.Port // those that may differ
+	PluginData []byte
+	Notes      []string
+}
+
+// RuleEngine carries out inspection rules.
+type RuleEngine interface {
+	// Apply changes nothing itself. An error fails the inspection with its text; the notes are there all the same.
+	Apply(ctx context.Context, in RuleInput) (Ruled, error)
+}
+
+// finish lets the inspection rules work on what the hooks found, and ends the attempt with all of it, or with what a rule
+// had against it.
+func (c *Conductor) finish(ctx context.Context, j node.Job, n node.Node, a node.Attempt, ports []node.Port, f Findings) error {
+	rules, err := c.Rules.InspectionRules(ctx, node.RuleFilter{Phase: node.RulePhaseMain})
+	if err != nil {
+		return err
+	}
+	found := n
+	found.Properties = f.Properties
+	ruled, err := c.RuleEngine.Apply(ctx, RuleInput{Rules: rules, Node: found, Ports: f.over(ports), Inventory: f.Inventory, PluginData: f.PluginData})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	a.Notes = append(a.Notes, ruled.Notes...)
+	if err != nil {
+		return c.failAttempt(ctx, n, a, j.Hold, "Failed to finish inspection: "+err.Error())
+	}
+	f.takeOver(ruled.Ports)
+	now := c.Clock.Now()
+	err = c.end(ctx, j.Actor, ruled.Node, a, j.Hold, node.Done, node.Ending{
+		Outcome: node.Succeeded, CleanUp: true, Notes: a.Notes,
+		Move: node.Move{
+			FinishedAt: &now, Properties: ruled.Node.Properties, As: &ruled.Node, Changed: ruled.Changed, NewPorts: f.NewPorts, PortUpdates: f.PortUpdates,
+			Inventory: &node.Inventory{NodeUUID: n.UUID, AttemptID: a.ID, Inventory: f.Inventory, PluginData: ruled.PluginData, CreatedAt: now},
+		},
+	})
+	if taken := (*node.Exists)(nil); errors.As(err, &taken) && named(n, ruled) {
+		// A name that a rule gave is another's. Trying again would not help.
+		return c.failAttempt(ctx, n, a, j.Hold, "Failed to finish inspection: a name that an inspection rule gives is taken: "+taken.Text)
+	}
+	return err
+}
+
+// named tells whether rules gave names.
+func named(n node.Node, r Ruled) bool {
+	return r.Node.Name != n.Name || slices.ContainsFunc(r.Ports, func(p node.Port) bool { return p.Name != "" })
+}
+
+// over are the node's ports as they will be with the findings.
+func (f Findings) over(ports []node.Port) []node.Port {
+	out := slices.Clone(ports)
+	for _, p := range f.PortUpdates {
+		if i := slices.IndexFunc(out, sameAs(p)); i >= 0 {
+			out[i] = p
+		}
+	}
+	return append(out, f.NewPorts...)
+}
+
+// takeOver makes changed ports part of the findings.
+func (f *Findings) takeOver(changed []node.Port) {
+	f.NewPorts, f.PortUpdates = slices.Clone(f.NewPorts), slices.Clone(f.PortUpdates)
+	for _, p := range changed {
+		if i := slices.IndexFunc(f.NewPorts, sameAs(p)); i >= 0 {
+			f.NewPorts[i] = p
+		} else if i := slices.IndexFunc(f.PortUpdates, sameAs(p)); i >= 0 {
+			f.PortUpdates[i] = p
+		} else {
+			f.PortUpdates = append(f.PortUpdates, p)
+		}
+	}
+}
+
+func sameAs(p node.Port) func(node.Port) bool {
+	return func(other node.Port) bool { return other.UUID == p.UUID }
+}

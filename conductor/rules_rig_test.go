@@ -1,0 +1,16 @@
+package conductor_test
+
+import (
+	"context"
+
+	"cagenut/conductor"
+	"cagenut/inspect/rules"
+)
+
+// ruleEngine carries out inspection rules, joined as cmd joins it.
+type ruleEngine struct{ *rules.Engine }
+
+func (e ruleEngine) Apply(ctx context.Context, in conductor.RuleInput) (conductor.Ruled, error) {
+	res, err := e.Engine.Apply(ctx, rules.Input(in))
+	return conductor.Ruled(res), err
+}

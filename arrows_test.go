@@ -40,6 +40,7 @@ var owners = map[string][]string{
 	"github.com/gofiber/fiber":        {"web", "cmd"},
 	"github.com/valyala":              {"web", "cmd"},
 	"github.com/evanphx/json-patch":   {"web/ironic"},
+	"github.com/google/jsonschema-go": {"web/openapi"},
 	"github.com/stmcginnis/gofish":    {"bmc/redfish"},
 	"github.com/bougou/go-ipmi":       {"bmc/ipmi", "bmc/sim"},
 	"github.com/a-h/templ":            {"templates", "web/ui"},

@@ -31,6 +31,7 @@ require (
 
 require (
 	github.com/glebarez/go-sqlite v1.23.0 // indirect
+	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/rogpeppe/go-internal v1.16.0 // indirect
 	gopkg.in/check.v1 v1.0.0-20201130134442-10cb98267c6c // indirect
 )

@@ -29,6 +29,7 @@ func Status(err error) (status int, text string) {
 		notFound    *node.NotFound
 		exists      *node.Exists
 		conflict    *node.Conflict
+		forbidden   *node.Forbidden
 		invalid     *node.Invalid
 		transition  *node.InvalidTransition
 		locked      *node.Locked
@@ -49,6 +50,8 @@ func Status(err error) (status int, text string) {
 		return fiber.StatusConflict, locked.Error()
 	case errors.As(err, &stale):
 		return fiber.StatusConflict, stale.Error()
+	case errors.As(err, &forbidden):
+		return fiber.StatusForbidden, forbidden.Error()
 	case errors.As(err, &invalid):
 		return fiber.StatusBadRequest, invalid.Error()
 	case errors.As(err, &transition):

@@ -27,18 +27,13 @@ func notAcceptable(minor int) error {
 type routed struct {
 	status int
 	text   string
+	allow  string // the methods that the path has, for 405
 }
 
 func (r *routed) Error() string { return r.text }
 
 // unrouted is the answer of an address that the caller's version does not have.
 func unrouted() error { return &routed{status: fiber.StatusNotFound} }
-
-// methodNotAllowed is the answer of a path that older versions have, but not with this method.
-func methodNotAllowed(c *fiber.Ctx, allow, text string) error {
-	c.Set(fiber.HeaderAllow, allow)
-	return &routed{fiber.StatusMethodNotAllowed, text}
-}
 
 // roots are the first path elements of this API.
 var roots = []string{"/v1", "/nodes", "/ports", "/chassis", "/drivers", "/conductors", "/shards", "/continue_inspection",
@@ -57,6 +52,9 @@ func ErrorShapes() []web.ErrorShape {
 func AnswerError(c *fiber.Ctx, err error) error {
 	var r *routed
 	if errors.As(err, &r) {
+		if r.allow != "" {
+			c.Set(fiber.HeaderAllow, r.allow)
+		}
 		return answerRouted(c, r.status, r.text)
 	}
 	var f *fault

@@ -13,8 +13,35 @@ type Conductor interface {
 	NodeChanges
 	BMCs
 	PortChanges
+	Settings
+	Ramdisks
+	RuleChanges
+}
+
+// Settings are what is kept of consoles and RAID.
+type Settings interface {
+	SetConsole(ctx context.Context, actor node.Actor, ident string, on bool) error
+	Console(ctx context.Context, ident string) (on bool, info map[string]any, err error)
+	SetRAIDConfig(ctx context.Context, actor node.Actor, ident string, config map[string]any) error
+}
+
+// RuleChanges keep the list of inspection rules.
+type RuleChanges interface {
+	CreateInspectionRule(ctx context.Context, actor node.Actor, r node.InspectionRule) (node.InspectionRule, error)
+	PatchInspectionRule(ctx context.Context, actor node.Actor, uuid string, change func(node.InspectionRule) (node.InspectionRule, error)) (node.InspectionRule, error)
+	DeleteInspectionRule(ctx context.Context, actor node.Actor, uuid string) error
+	DeleteInspectionRules(ctx context.Context, actor node.Actor) error
+}
+
+// Ramdisks are spoken to by these alone.
+type Ramdisks interface {
+	// Lookup finds the node of a ramdisk; node.ErrNotReported for any miss.
+	Lookup(ctx context.Context, actor node.Actor, req conductor.LookupRequest) (node.Node, node.Secret, error)
+	Heartbeat(ctx context.Context, actor node.Actor, req conductor.HeartbeatRequest) error
 	// Report takes what a ramdisk posted; node.ErrNotReported when it is of no waiting attempt.
 	Report(ctx context.Context, actor node.Actor, r conductor.ReportRequest) (node.Node, error)
+	// ReportAndLookup does both.
+	ReportAndLookup(ctx context.Context, actor node.Actor, r conductor.ReportRequest) (node.Node, node.Secret, error)
 }
 
 // Verbs move nodes. Success means that it is committed.
@@ -42,8 +69,8 @@ type BMCs interface {
 // PortChanges keep the list of ports.
 type PortChanges interface {
 	CreatePort(ctx context.Context, actor node.Actor, p node.Port) (node.Port, error)
-	PatchPort(ctx context.Context, actor node.Actor, uuid string, change func(node.Port) (node.Port, error)) (node.Port, error)
-	DeletePort(ctx context.Context, actor node.Actor, uuid string) error
+	PatchPort(ctx context.Context, actor node.Actor, ident string, change func(node.Port) (node.Port, error)) (node.Port, error)
+	DeletePort(ctx context.Context, actor node.Actor, ident string) error
 }
 
 // Store is what is read, without any reservation (G63).
@@ -51,6 +78,13 @@ type Store interface {
 	Nodes
 	Records
 	Chassis
+	Rules
+}
+
+// Rules finds inspection rules; *node.NotFound otherwise.
+type Rules interface {
+	InspectionRule(ctx context.Context, uuid string) (node.InspectionRule, error)
+	InspectionRules(ctx context.Context, f node.RuleFilter) ([]node.InspectionRule, error)
 }
 
 // Nodes finds nodes by UUID or name, and their ports; *node.NotFound otherwise.
@@ -58,7 +92,7 @@ type Nodes interface {
 	Node(ctx context.Context, ident string) (node.Node, error)
 	Nodes(ctx context.Context, f node.Filter) ([]node.Node, error)
 	Ports(ctx context.Context, f node.PortFilter) ([]node.Port, error)
-	Port(ctx context.Context, uuid string) (node.Port, error)
+	Port(ctx context.Context, ident string) (node.Port, error)
 	ShardCounts(ctx context.Context) (map[string]int, error)
 }
 

@@ -4,17 +4,29 @@ import (
 	"encoding/json"
 
 	"cagenut/node"
+	"cagenut/web/openapi"
 )
 
 type nodeField = field[node.Node]
 
+// nodeResource is a node on the wire (contract.md §3.3).
+func nodeResource() *resource[node.Node] {
+	return &resource[node.Node]{
+		what: "node", title: "Node", fields: nodeFields(), required: []string{"driver"},
+		short:   []string{"uuid", "instance_uuid", "maintenance", "power_state", "provision_state", "name"},
+		linked:  map[string]int{"ports": 1, "states": 14, "portgroups": 24, "volume": 32},
+		hidden:  []string{"created_at", "updated_at"},
+		unknown: func(name string) error { return node.Invalidf("Field %s is not a valid field.", name) },
+	}
+}
+
 // nodeFields is the representation of a node, row for row of contract.md §3.3, without the links.
 func nodeFields() []nodeField {
 	fields := []nodeField{
-		uuidField(),
-		read("created_at", 1, func(n node.Node) any { return timeOrNull(n.CreatedAt) }),
-		read("updated_at", 1, func(n node.Node) any { return timeOrNull(n.UpdatedAt) }),
-		text("driver", 1, 255, func(n *node.Node) *string { return &n.Driver }),
+		createOnly(uuidText("uuid", 1, func(n *node.Node) *string { return &n.UUID })),
+		at("created_at", 1, func(n node.Node) any { return timeOrNull(n.CreatedAt) }),
+		at("updated_at", 1, func(n node.Node) any { return timeOrNull(n.UpdatedAt) }),
+		driverName(),
 		name(),
 		secretDocument("driver_info", 1, func(n *node.Node) *map[string]any { return &n.DriverInfo }),
 		secretDocument("instance_info", 1, func(n *node.Node) *map[string]any { return &n.InstanceInfo }),
@@ -41,26 +53,26 @@ func nodeFields() []nodeField {
 		createOnly(optional("secure_boot", 75, func(n *node.Node) **bool { return &n.SecureBoot })),
 		createOnly(text("boot_mode", 75, 16, func(n *node.Node) *string { return &n.BootMode })),
 
-		sorted(read("maintenance_reason", 1, func(n node.Node) any { return textOrNull(n.MaintenanceReason) })),
-		sorted(read("last_error", 1, func(n node.Node) any { return textOrNull(n.LastError) })),
-		sorted(read("power_state", 1, func(n node.Node) any { return textOrNull(n.PowerState) })),
-		sorted(read("target_power_state", 1, func(n node.Node) any { return textOrNull(n.TargetPowerState) })),
-		sorted(nodeField{name: "provision_state", since: 1, get: provisionState}),
-		read("target_provision_state", 1, func(n node.Node) any { return textOrNull(n.TargetProvisionState()) }),
-		sorted(read("provision_updated_at", 1, func(n node.Node) any { return timeOrNull(n.ProvisionUpdatedAt) })),
-		sorted(read("reservation", 1, func(n node.Node) any { return textOrNull(n.Reservation) })),
-		read("driver_internal_info", 3, func(n node.Node) any { return node.MaskSecrets(n.DriverInternalInfo) }),
-		sorted(read("inspection_started_at", 6, func(n node.Node) any { return timeOrNull(n.InspectionStartedAt) })),
-		sorted(read("inspection_finished_at", 6, func(n node.Node) any { return timeOrNull(n.InspectionFinishedAt) })),
-		read("clean_step", 7, func(n node.Node) any { return document(n.CleanStep) }),
-		read("deploy_step", 44, func(n node.Node) any { return document(n.DeployStep) }),
-		read("service_step", 87, func(n node.Node) any { return document(n.ServiceStep) }),
-		read("raid_config", 12, func(n node.Node) any { return document(n.RAIDConfig) }),
-		read("target_raid_config", 12, func(n node.Node) any { return document(n.TargetRAIDConfig) }),
-		read("traits", 37, func(n node.Node) any { return append([]string{}, n.Traits...) }),
-		sorted(read("fault", 42, func(n node.Node) any { return textOrNull(n.Fault) })),
-		sorted(read("conductor", 49, func(n node.Node) any { return textOrNull(n.Conductor) })),
-		read("allocation_uuid", 52, func(node.Node) any { return nil }),
+		sorted(word("maintenance_reason", 1, func(n node.Node) string { return n.MaintenanceReason })),
+		sorted(word("last_error", 1, func(n node.Node) string { return n.LastError })),
+		sorted(word("power_state", 1, func(n node.Node) string { return string(n.PowerState) })),
+		sorted(word("target_power_state", 1, func(n node.Node) string { return string(n.TargetPowerState) })),
+		sorted(nodeField{name: "provision_state", since: 1, kind: stateKind(), get: provisionState}),
+		nodeField{name: "target_provision_state", since: 1, kind: stateKind(), get: func(n node.Node, _ int) any { return textOrNull(n.TargetProvisionState()) }},
+		sorted(at("provision_updated_at", 1, func(n node.Node) any { return timeOrNull(n.ProvisionUpdatedAt) })),
+		sorted(word("reservation", 1, func(n node.Node) string { return n.Reservation })),
+		shownDocument("driver_internal_info", 3, func(n node.Node) map[string]any { return node.MaskSecrets(n.DriverInternalInfo) }),
+		sorted(at("inspection_started_at", 6, func(n node.Node) any { return timeOrNull(n.InspectionStartedAt) })),
+		sorted(at("inspection_finished_at", 6, func(n node.Node) any { return timeOrNull(n.InspectionFinishedAt) })),
+		shownDocument("clean_step", 7, func(n node.Node) map[string]any { return n.CleanStep }),
+		shownDocument("deploy_step", 44, func(n node.Node) map[string]any { return n.DeployStep }),
+		shownDocument("service_step", 87, func(n node.Node) map[string]any { return n.ServiceStep }),
+		shownDocument("raid_config", 12, func(n node.Node) map[string]any { return n.RAIDConfig }),
+		shownDocument("target_raid_config", 12, func(n node.Node) map[string]any { return n.TargetRAIDConfig }),
+		{name: "traits", since: 37, kind: openapi.Shown(openapi.ListOf(openapi.Typed("string"))), get: func(n node.Node, _ int) any { return append([]string{}, n.Traits...) }},
+		sorted(word("fault", 42, func(n node.Node) string { return n.Fault })),
+		sorted(word("conductor", 49, func(n node.Node) string { return n.Conductor })),
+		word("allocation_uuid", 52, func(node.Node) string { return "" }),
 	}
 	for _, kind := range node.InterfaceTypes() {
 		fields = append(fields, interfaceField(kind))
@@ -88,132 +100,123 @@ func provisionState(n node.Node, minor int) any {
 	return n.ProvisionState
 }
 
-func read(name string, since int, get func(node.Node) any) nodeField {
-	return nodeField{name: name, since: since, get: func(n node.Node, _ int) any { return get(n) }}
+// stateKind is the kind of provision states.
+func stateKind() openapi.Kind {
+	return openapi.Shown(openapi.OrNull(openapi.OneOf(node.States()...)))
 }
 
 func sorted(f nodeField) nodeField     { f.sortable = true; return f }
 func patchOnly(f nodeField) nodeField  { f.creatable = false; return f }
 func createOnly(f nodeField) nodeField { f.patchable = false; return f }
 
-func writable(f nodeField, set func(*node.Node, json.RawMessage) error) nodeField {
-	f.set, f.creatable, f.patchable = set, true, true
-	return f
+// at is a time that clients read.
+func at(name string, since int, get func(node.Node) any) nodeField {
+	return nodeField{name: name, since: since, kind: timeKind(), get: func(n node.Node, _ int) any { return get(n) }}
+}
+
+// word is a text that clients read.
+func word(name string, since int, get func(node.Node) string) nodeField {
+	return nodeField{name: name, since: since, kind: openapi.Shown(openapi.Typed("string", "null")), get: func(n node.Node, _ int) any { return textOrNull(get(n)) }}
+}
+
+// shownDocument is an object that clients read.
+func shownDocument(name string, since int, get func(node.Node) map[string]any) nodeField {
+	return nodeField{name: name, since: since, kind: openapi.Object(), get: func(n node.Node, _ int) any { return document(get(n)) }}
+}
+
+// writable is a field that POST and PATCH may set.
+func writable(name string, since int, kind openapi.Kind, get func(node.Node) any, set func(*node.Node, json.RawMessage)) nodeField {
+	return nodeField{name: name, since: since, kind: kind, creatable: true, patchable: true, get: func(n node.Node, _ int) any { return get(n) }, set: set}
 }
 
 func text(name string, since, limit int, at func(*node.Node) *string) nodeField {
-	f := sorted(read(name, since, func(n node.Node) any { return textOrNull(*at(&n)) }))
-	return writable(f, func(n *node.Node, raw json.RawMessage) error {
-		s, err := readText(name, raw, limit)
-		*at(n) = s
-		return err
-	})
+	return sorted(writable(name, since, openapi.Text(limit),
+		func(n node.Node) any { return textOrNull(*at(&n)) },
+		func(n *node.Node, raw json.RawMessage) { *at(n) = readText(raw) }))
 }
 
 func uuidText(name string, since int, at func(*node.Node) *string) nodeField {
 	f := text(name, since, 255, at)
-	inner := f.set
-	f.set = func(n *node.Node, raw json.RawMessage) error {
-		if err := inner(n, raw); err != nil {
-			return err
-		}
-		if v := *at(n); v != "" && !node.IsUUID(v) {
-			return node.Invalidf("Expected UUID for %s: %s", name, v)
-		}
-		return nil
-	}
+	f.kind = openapi.UUID()
 	return f
 }
 
-func uuidField() nodeField {
-	return createOnly(uuidText("uuid", 1, func(n *node.Node) *string { return &n.UUID }))
+// driverName is never null.
+func driverName() nodeField {
+	f := text("driver", 1, 255, func(n *node.Node) *string { return &n.Driver })
+	most := 255
+	s := &openapi.Schema{Type: "string", MaxLength: &most}
+	f.kind = openapi.Custom(s, s, func(name string, raw json.RawMessage) error { return openapi.Text(255).Check(name, raw, 0) })
+	return f
 }
 
 // name cannot be the empty string, only null (G59).
 func name() nodeField {
 	f := text("name", 5, 255, func(n *node.Node) *string { return &n.Name })
-	inner := f.set
-	f.set = func(n *node.Node, raw json.RawMessage) error {
-		if err := inner(n, raw); err != nil {
-			return err
-		}
-		if isNull(raw) {
-			return nil
-		}
-		return node.ValidateName(n.Name)
-	}
+	f.kind = openapi.Custom(openapi.Typed("string", "null"), &openapi.Schema{Types: []string{"string", "null"}, Pattern: logicalName.String()},
+		func(name string, raw json.RawMessage) error {
+			if err := openapi.Text(4096).Check(name, raw, 0); err != nil || openapi.IsNull(raw) {
+				return err
+			}
+			return node.ValidateName(readText(raw))
+		})
 	return f
 }
 
 // group is never null.
 func group() nodeField {
 	f := text("conductor_group", 46, 255, func(n *node.Node) *string { return &n.ConductorGroup })
+	f.kind = openapi.Custom(openapi.Typed("string"), openapi.Text(255).Takes(0), func(name string, raw json.RawMessage) error { return openapi.Text(255).Check(name, raw, 0) })
 	f.get = func(n node.Node, _ int) any { return n.ConductorGroup }
 	return f
 }
 
 func boolean(name string, since int, at func(*node.Node) *bool) nodeField {
-	f := sorted(read(name, since, func(n node.Node) any { return *at(&n) }))
-	return writable(f, func(n *node.Node, raw json.RawMessage) (err error) {
-		if *at(n) = false; isNull(raw) {
-			return nil
-		}
-		*at(n), err = flag(name, raw)
-		return err
-	})
+	return sorted(writable(name, since, openapi.Flag(),
+		func(n node.Node) any { return *at(&n) },
+		func(n *node.Node, raw json.RawMessage) { *at(n) = readFlag(raw, false) }))
 }
 
 // maintenance takes its reason and the fault along when it goes.
 func maintenance() nodeField {
 	f := boolean("maintenance", 1, func(n *node.Node) *bool { return &n.Maintenance })
 	inner := f.set
-	f.set = func(n *node.Node, raw json.RawMessage) error {
-		err := inner(n, raw)
-		if !n.Maintenance {
+	f.set = func(n *node.Node, raw json.RawMessage) {
+		if inner(n, raw); !n.Maintenance {
 			n.MaintenanceReason, n.Fault = "", ""
 		}
-		return err
 	}
 	return f
 }
 
 func optional(name string, since int, at func(*node.Node) **bool) nodeField {
-	f := sorted(read(name, since, func(n node.Node) any { return flagOrNull(*at(&n)) }))
-	return writable(f, func(n *node.Node, raw json.RawMessage) error {
-		if *at(n) = nil; isNull(raw) {
-			return nil
-		}
-		b, err := flag(name, raw)
-		*at(n) = &b
-		return err
-	})
+	return sorted(writable(name, since, openapi.Choice(),
+		func(n node.Node) any { return flagOrNull(*at(&n)) },
+		func(n *node.Node, raw json.RawMessage) {
+			if *at(n) = nil; openapi.IsNull(raw) {
+				return
+			}
+			b := readFlag(raw, false)
+			*at(n) = &b
+		}))
 }
 
 func docField(name string, since int, at func(*node.Node) *map[string]any) nodeField {
-	f := read(name, since, func(n node.Node) any { return document(*at(&n)) })
-	return writable(f, func(n *node.Node, raw json.RawMessage) error {
-		d, err := readDocument(name, raw)
-		if err == nil {
-			*at(n) = d
-		}
-		return err
-	})
+	return writable(name, since, openapi.Object(),
+		func(n node.Node) any { return document(*at(&n)) },
+		func(n *node.Node, raw json.RawMessage) { *at(n) = readDocument(raw) })
 }
 
 // secretDocument reads masked. A mask that a client sends back stands for the secret that is there: what was read can be
 // written without losing anything.
 func secretDocument(name string, since int, at func(*node.Node) *map[string]any) nodeField {
-	f := docField(name, since, at)
-	f.get = func(n node.Node, _ int) any { return node.MaskSecrets(*at(&n)) }
-	f.set = func(n *node.Node, raw json.RawMessage) error {
-		d, err := readDocument(name, raw)
-		if err == nil {
-			keepSecrets(d, *at(n))
-			*at(n) = d
-		}
-		return err
-	}
-	return f
+	return writable(name, since, openapi.Object(),
+		func(n node.Node) any { return node.MaskSecrets(*at(&n)) },
+		func(n *node.Node, raw json.RawMessage) {
+			doc := readDocument(raw)
+			keepSecrets(doc, *at(n))
+			*at(n) = doc
+		})
 }
 
 // keepSecrets puts the secrets of before where now has their mask, also within lists.
@@ -249,11 +252,7 @@ func keepInside(now, before any) {
 }
 
 func interfaceField(kind string) nodeField {
-	name := kind + "_interface"
-	f := read(name, interfaceSince(kind), func(n node.Node) any { return textOrNull(n.Interfaces.Get(kind)) })
-	return writable(f, func(n *node.Node, raw json.RawMessage) error {
-		s, err := readText(name, raw, 255)
-		n.Interfaces.Set(kind, s)
-		return err
-	})
+	return writable(kind+"_interface", interfaceSince(kind), openapi.Text(255),
+		func(n node.Node) any { return textOrNull(n.Interfaces.Get(kind)) },
+		func(n *node.Node, raw json.RawMessage) { n.Interfaces.Set(kind, readText(raw)) })
 }

@@ -7,80 +7,90 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gofiber/fiber/v2"
-
 	"cagenut/node"
+	"cagenut/web/openapi"
 )
 
+func (a *api) nodeOperations() []operation {
+	lists := append(filterParameters(), a.nodes.paging()...)
+	detail := openapi.Parameter{Name: "detail", Does: "Show all fields.", Since: 43, Older: olderDetail, Kind: openapi.Flag()}
+	page := []openapi.Answer{{Status: 200, Shows: list("nodes", openapi.Ref("Node"))}}
+	one := []openapi.Answer{{Status: 200, Shows: a.nodes.fullRef()}}
+	op := func(method, path, does string, answers []openapi.Answer, do func(*request) error) operation {
+		return operation{Operation: openapi.Operation{Method: method, Path: "/v1/nodes" + path, Does: does, Tag: "nodes", Answers: answers}, do: do}
+	}
+	index := op("GET", "", "List nodes.", page, a.listNodes)
+	index.Query = append(lists, a.nodes.fieldsParameter(), detail)
+	index.May = []int{404}
+	inDetail := op("GET", "/detail", "List nodes with all fields.", page, a.listNodesInDetail)
+	inDetail.Query, inDetail.May = lists, []int{404}
+	create := op("POST", "", "Enrol a node.", []openapi.Answer{{Status: 201, Shows: a.nodes.fullRef(), Location: true}}, a.createNode)
+	create.Body, create.May = creation[node.Node]{a.nodes}, []int{409}
+	show := op("GET", "/:node", "Show a node.", []openapi.Answer{{Status: 200, Shows: a.nodes.ref()}}, a.showNode)
+	show.Query = []openapi.Parameter{a.nodes.fieldsParameter()}
+	patch := op("PATCH", "/:node", "Change a node by a JSON patch.", one, a.patchNode)
+	patch.Body, patch.May = patching[node.Node]{a.nodes}, []int{403, 409}
+	patch.Query = []openapi.Parameter{{Name: "reset_interfaces", Does: "Give all interfaces the defaults of the new driver.", Since: 45, Older: olderFields, Kind: openapi.Flag()}}
+	remove := op("DELETE", "/:node", "Remove a node.", []openapi.Answer{{Status: 204}}, a.deleteNode)
+	remove.May = []int{403, 409}
+	return []operation{index, create, inDetail, a.validateOperation("/v1/nodes/validate"), show, patch, remove}
+}
+
+func olderDetail(said string) error {
+	return node.Invalidf("Invalid query parameter ?detail=%s received.", said)
+}
+
 // nodeView is a node as the caller's version shows it.
-func (a *api) nodeView(c *fiber.Ctx, n node.Node, names []string) map[string]any {
-	out := show(a.nodes, n, minor(c), names)
+func (a *api) nodeView(r *request, n node.Node, names []string) map[string]any {
+	out := a.nodes.show(n, r.minor, names)
 	path := "nodes/" + n.UUID
-	out["links"] = a.links(c, path)
+	out["links"] = a.links(r, path)
 	if names != nil {
 		return out
 	}
-	out["ports"] = a.links(c, path+"/ports")
-	if minor(c) >= 14 {
-		out["states"] = a.links(c, path+"/states")
-	}
-	if minor(c) >= 24 {
-		out["portgroups"] = a.links(c, path+"/portgroups")
-	}
-	if minor(c) >= 32 {
-		out["volume"] = a.links(c, path+"/volume")
+	for key, since := range a.nodes.linked {
+		if r.minor >= since {
+			out[key] = a.links(r, path+"/"+key)
+		}
 	}
 	return out
 }
 
-func unknownNodeField(name string) error {
-	return node.Invalidf("Field %s is not a valid field.", name)
-}
-
-func (a *api) showNode(c *fiber.Ctx) error {
-	q := query(c)
-	if err := only(q, "fields"); err != nil {
-		return err
-	}
-	n, err := a.node(c)
+func (a *api) showNode(r *request) error {
+	n, err := a.node(r)
 	if err != nil {
 		return err
 	}
-	names, err := chosen(a.nodes, q.Get("fields"), minor(c), unknownNodeField)
-	if err != nil {
-		return err
-	}
-	return c.JSON(a.nodeView(c, n, names))
+	return r.JSON(a.nodeView(r, n, a.nodes.chosen(r, false, nil)))
 }
 
-func (a *api) createNode(c *fiber.Ctx) error {
+func (a *api) createNode(r *request) error {
 	n := node.Node{ProvisionState: node.Enroll}
-	if err := create(a.nodes, "node", &n, c.Body(), minor(c), "driver"); err != nil {
+	if err := a.nodes.create(&n, r.Body(), r.minor); err != nil {
 		return err
 	}
-	if minor(c) < 11 {
+	if r.minor < 11 {
 		n.ProvisionState = node.Available
 	}
 	if n.UUID == "" {
 		n.UUID = node.NewUUID()
 	}
-	if err := a.checkChassis(c, n.ChassisUUID); err != nil {
+	if err := a.checkChassis(r, n.ChassisUUID); err != nil {
 		return err
 	}
-	n, err := a.Conductor.CreateNode(c.UserContext(), actor(c), n)
+	n, err := a.Conductor.CreateNode(r.UserContext(), r.actor(), n)
 	if err != nil {
 		return err
 	}
-	c.Location(a.base(c) + "/v1/nodes/" + n.UUID)
-	return c.Status(fiber.StatusCreated).JSON(a.nodeView(c, n, nil))
+	return a.created(r, "nodes/"+n.UUID, a.nodeView(r, n, nil))
 }
 
 // checkChassis turns a chassis that is not there into a fault of the value.
-func (a *api) checkChassis(c *fiber.Ctx, uuid string) error {
+func (a *api) checkChassis(r *request, uuid string) error {
 	if uuid == "" {
 		return nil
 	}
-	_, err := a.Store.Chassis(c.UserContext(), uuid)
+	_, err := a.Store.Chassis(r.UserContext(), uuid)
 	return asValue(err)
 }
 
@@ -93,51 +103,38 @@ func asValue(err error) error {
 	return err
 }
 
-func (a *api) patchNode(c *fiber.Ctx) error {
-	ident, err := a.ident(c)
+func (a *api) patchNode(r *request) error {
+	ident, err := a.nodeIdent(r)
 	if err != nil {
 		return err
 	}
-	q := query(c)
-	if err := only(q, "reset_interfaces"); err != nil {
-		return err
-	}
-	reset := false
-	if q.Has("reset_interfaces") {
-		if minor(c) < 45 {
-			return node.ErrNotAcceptable
-		}
-		if reset, err = flagWord("reset_interfaces", q.Get("reset_interfaces")); err != nil {
-			return err
-		}
-	}
-	ops, err := operations(a.nodes, c.Body(), minor(c))
+	ops, err := a.nodes.edits(r.Body(), r.minor)
 	if err != nil {
 		return err
 	}
-	n, err := a.Conductor.PatchNode(c.UserContext(), actor(c), ident, minor(c), func(n node.Node) (node.Node, error) {
-		return a.changed(c, n, ops, reset)
+	n, err := a.Conductor.PatchNode(r.UserContext(), r.actor(), ident, r.minor, func(n node.Node) (node.Node, error) {
+		return a.changed(r, n, ops, r.flag("reset_interfaces"))
 	})
 	if err != nil {
 		return err
 	}
-	return c.JSON(a.nodeView(c, n, nil))
+	return r.JSON(a.nodeView(r, n, nil))
 }
 
 // changed is the node after the patch, its unset interfaces filled with the driver's defaults.
-func (a *api) changed(c *fiber.Ctx, n node.Node, ops []operation, reset bool) (node.Node, error) {
+func (a *api) changed(r *request, n node.Node, ops []edit, reset bool) (node.Node, error) {
 	driver := n.Driver
 	if reset {
 		n.Interfaces = node.Interfaces{}
 	}
-	n, err := applied(a.nodes, n, ops, "driver")
+	n, err := a.nodes.edited(n, ops, r.minor)
 	if err != nil {
 		return n, err
 	}
 	if reset && n.Driver == driver {
 		return n, node.Invalidf("The reset_interfaces parameter can only be used when changing the node's driver.")
 	}
-	if err := a.checkChassis(c, n.ChassisUUID); err != nil {
+	if err := a.checkChassis(r, n.ChassisUUID); err != nil {
 		return n, err
 	}
 	d, err := node.DriverNamed(n.Driver)
@@ -147,92 +144,58 @@ func (a *api) changed(c *fiber.Ctx, n node.Node, ops []operation, reset bool) (n
 	return n, d.FillInterfaces(&n.Interfaces)
 }
 
-func (a *api) deleteNode(c *fiber.Ctx) error {
-	ident, err := a.ident(c)
+func (a *api) deleteNode(r *request) error {
+	ident, err := a.nodeIdent(r)
 	if err != nil {
 		return err
 	}
-	if err := a.Conductor.DeleteNode(c.UserContext(), actor(c), ident); err != nil {
+	if err := a.Conductor.DeleteNode(r.UserContext(), r.actor(), ident); err != nil {
 		return err
 	}
-	return empty(c, fiber.StatusNoContent)
+	return r.empty(204)
 }
 
-func (a *api) listNodes(c *fiber.Ctx) error {
-	q := query(c)
-	detail := false
-	if q.Has("detail") {
-		if minor(c) < 43 {
-			return node.Invalidf("Invalid query parameter ?detail=%s received.", q.Get("detail"))
-		}
-		var err error
-		if detail, err = flagWord("detail", q.Get("detail")); err != nil {
-			return err
-		}
-		if detail && q.Has("fields") {
-			return node.Invalidf("Can not specify ?detail=True and fields in the same request.")
-		}
+var errDetailAndFields = node.Invalidf("Can not specify ?detail=True and fields in the same request.")
+
+func (a *api) listNodes(r *request) error {
+	detail := r.flag("detail")
+	if detail && r.query.Has("fields") {
+		return errDetailAndFields
 	}
-	names := []string{"uuid", "instance_uuid", "maintenance", "power_state", "provision_state", "name"}
-	if detail {
-		names = nil
-	} else if q.Has("fields") {
-		var err error
-		if names, err = chosen(a.nodes, q.Get("fields"), minor(c), unknownNodeField); err != nil {
-			return err
-		}
-	}
-	return a.sendNodes(c, q, "nodes", names)
+	return a.sendNodes(r, "nodes", nodeFilter(r.query), a.nodes.chosen(r, detail, a.nodes.short))
 }
 
-func (a *api) listNodesInDetail(c *fiber.Ctx) error {
-	q := query(c)
-	if q.Has("fields") || q.Has("detail") {
-		return only(q, append(filterNames(), paging...)...)
-	}
-	return a.sendNodes(c, q, "nodes/detail", nil)
+func (a *api) listNodesInDetail(r *request) error {
+	return a.sendNodes(r, "nodes/detail", nodeFilter(r.query), nil)
 }
 
-func (a *api) sendNodes(c *fiber.Ctx, q url.Values, path string, names []string) error {
-	if err := only(q, append(append(filterNames(), paging...), "fields", "detail")...); err != nil {
-		return err
-	}
-	f, err := nodeFilter(q, minor(c))
+func (a *api) sendNodes(r *request, path string, f node.Filter, names []string) error {
+	f.Page = r.page()
+	found, err := a.Store.Nodes(r.UserContext(), f)
 	if err != nil {
 		return err
 	}
-	if f.Page, err = page(q, minor(c), sortableSince(a.nodes)); err != nil {
-		return err
-	}
-	list, err := a.Store.Nodes(c.UserContext(), f)
-	if err != nil {
-		return err
-	}
-	items := make([]any, len(list))
-	for i, n := range list {
-		items[i] = a.nodeView(c, n, names)
-	}
-	last := ""
-	if len(list) == f.Limit {
-		last = list[len(list)-1].UUID
-	}
-	return a.sendList(c, "nodes", path, items, q, f.Page, last)
+	return sendList(a, r, "nodes", path, found, func(n node.Node) (map[string]any, string) { return a.nodeView(r, n, names), n.UUID })
 }
 
 // sendList writes a page. The address of the next keeps every parameter of this one (G57); it is there twice, because
 // some clients look for `<key>_links`.
-func (a *api) sendList(c *fiber.Ctx, key, path string, items []any, q url.Values, p node.Page, last string) error {
+func sendList[T any](a *api, r *request, key, path string, found []T, view func(T) (item map[string]any, uuid string)) error {
+	items, last := make([]any, len(found)), ""
+	for i, t := range found {
+		items[i], last = view(t)
+	}
 	out := map[string]any{key: items}
-	if last != "" {
+	if limit := r.page().Limit; len(found) == limit {
 		next := url.Values{}
-		for k, v := range q {
+		for k, v := range r.query {
 			next[k] = v
 		}
-		next.Set("limit", strconv.Itoa(p.Limit))
+		next.Set("limit", strconv.Itoa(limit))
 		next.Set("marker", last)
-		href := fmt.Sprintf("%s/v1/%s?%s", a.base(c), path, strings.ReplaceAll(next.Encode(), "%2C", ","))
+		href := fmt.Sprintf("%s/v1/%s?%s", a.base(r.Ctx), path, strings.ReplaceAll(next.Encode(), "%2C", ","))
 		out["next"] = href
 		out[key+"_links"] = []link{{Href: href, Rel: "next"}}
 	}
-	return c.JSON(out)
+	return r.JSON(out)
 }

@@ -11,55 +11,81 @@ import (
 	jsonpatch "github.com/evanphx/json-patch/v5"
 
 	"cagenut/node"
+	"cagenut/web/openapi"
 )
 
 var patchPath = regexp.MustCompile(`^(/[\w-]+)+$`)
 
-type operation struct {
+// edit is one operation of a JSON patch.
+type edit struct {
 	Op    string          `json:"op"`
 	Path  string          `json:"path"`
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
-func (o operation) root() string {
-	root, _, _ := strings.Cut(o.Path[1:], "/")
+func (e edit) root() string {
+	root, _, _ := strings.Cut(e.Path[1:], "/")
 	return root
 }
 
-// operations reads a patch and checks all that can be said without the resource (contract.md §3.5).
-func operations[T any](fields []field[T], raw []byte, minor int) ([]operation, error) {
-	var ops []operation
-	if json.Unmarshal(raw, &ops) != nil || ops == nil {
+var editOps = []string{"add", "replace", "remove"}
+
+// patching is the body of a PATCH.
+type patching[T any] struct{ of *resource[T] }
+
+func (b patching[T]) Takes(minor int) *openapi.Schema {
+	var roots []string
+	for _, f := range b.of.fields {
+		if f.patchable && f.since <= minor {
+			roots = append(roots, f.name)
+		}
+	}
+	slices.Sort(roots)
+	return openapi.ListOf(&openapi.Schema{
+		Type: "object", Required: []string{"op", "path"},
+		Properties: map[string]*openapi.Schema{
+			"op":    openapi.OneOf(editOps...),
+			"path":  {Type: "string", Pattern: "^/(" + strings.Join(roots, "|") + `)(/[\w-]+)*$`},
+			"value": {},
+		},
+		If:   &openapi.Schema{Properties: map[string]*openapi.Schema{"op": openapi.OneOf("add", "replace")}},
+		Then: &openapi.Schema{Required: []string{"value"}},
+	})
+}
+
+// edits reads a patch and checks all that can be said without the resource (contract.md §3.5).
+func (s *resource[T]) edits(raw []byte, minor int) ([]edit, error) {
+	var all []edit
+	if json.Unmarshal(raw, &all) != nil || all == nil {
 		return nil, node.Invalidf("Schema error for patch: the body is not of type 'array'")
 	}
-	for i, o := range ops {
+	for i, e := range all {
 		switch {
-		case !slices.Contains([]string{"add", "replace", "remove"}, o.Op):
-			return nil, node.Invalidf("Schema error for patch: '%s' is not one of ['add', 'replace', 'remove']", o.Op)
-		case !patchPath.MatchString(o.Path):
-			return nil, node.Invalidf("Schema error for patch: '%s' is not a path that can be patched", o.Path)
-		case o.Op != "remove" && o.Value == nil:
+		case !slices.Contains(editOps, e.Op):
+			return nil, node.Invalidf("Schema error for patch: '%s' is not one of ['add', 'replace', 'remove']", e.Op)
+		case !patchPath.MatchString(e.Path):
+			return nil, node.Invalidf("Schema error for patch: '%s' is not a path that can be patched", e.Path)
+		case e.Op != "remove" && e.Value == nil:
 			return nil, node.Invalidf("Schema error for patch: 'value' is a required property")
 		}
-		if o.Op == "remove" {
-			ops[i].Value = nil
+		if e.Op == "remove" {
+			all[i].Value = nil
 		}
-		f, ok := fieldNamed(fields, o.root())
-		if !ok || !f.patchable {
-			return nil, node.Invalidf("Cannot patch %s. Only the following can be updated: %s", o.Path, patchables(fields))
+		if f, ok := s.field(e.root()); !ok || !f.patchable {
+			return nil, node.Invalidf("Cannot patch %s. Only the following can be updated: %s", e.Path, s.patchables())
 		}
 	}
-	for _, o := range ops {
-		if f, _ := fieldNamed(fields, o.root()); f.since > minor {
+	for _, e := range all {
+		if f, _ := s.field(e.root()); f.since > minor {
 			return nil, node.ErrNotAcceptable
 		}
 	}
-	return ops, nil
+	return all, nil
 }
 
-func patchables[T any](fields []field[T]) string {
+func (s *resource[T]) patchables() string {
 	var names []string
-	for _, f := range fields {
+	for _, f := range s.fields {
 		if f.patchable {
 			names = append(names, f.name)
 		}
@@ -68,44 +94,45 @@ func patchables[T any](fields []field[T]) string {
 	return strings.Join(names, ", ")
 }
 
-// applied is the resource after the patch, all of it or (with an error) none. Secrets are masked in what is patched, and
+// edited is the resource after the patch, all of it or (with an error) none. Secrets are masked in what is patched, and
 // a mask that survives stands for the secret that is there.
-func applied[T any](fields []field[T], t T, ops []operation, required ...string) (T, error) {
-	doc, err := json.Marshal(show(fields, t, newest, nil))
+func (s *resource[T]) edited(t T, all []edit, minor int) (T, error) {
+	doc, err := json.Marshal(s.show(t, newest, nil))
 	if err != nil {
 		return t, fmt.Errorf("encode what is to be patched: %w", err)
 	}
-	for _, o := range ops {
-		if doc, err = applyOne(doc, o); err != nil {
+	for _, e := range all {
+		if doc, err = e.apply(doc); err != nil {
 			return t, err
 		}
 	}
-	after := arguments{}
+	after := map[string]json.RawMessage{}
 	if err := json.Unmarshal(doc, &after); err != nil {
 		return t, fmt.Errorf("decode what was patched: %w", err)
 	}
-	for _, k := range required {
-		if isNull(after[k]) {
+	for _, k := range s.required {
+		if openapi.IsNull(after[k]) {
 			return t, node.Invalidf("Schema error for patch: '%s' is a required property", k)
 		}
 	}
 	var done []string
-	for _, o := range ops {
-		root := o.root()
+	for _, e := range all {
+		root := e.root()
 		if slices.Contains(done, root) {
 			continue
 		}
 		done = append(done, root)
-		f, _ := fieldNamed(fields, root)
-		if err := f.set(&t, after[root]); err != nil {
+		f, _ := s.field(root)
+		if err := f.kind.Check(root, after[root], minor); err != nil {
 			return t, err
 		}
+		f.set(&t, after[root])
 	}
 	return t, nil
 }
 
-func applyOne(doc []byte, o operation) ([]byte, error) {
-	raw, err := json.Marshal([]operation{o})
+func (e edit) apply(doc []byte) ([]byte, error) {
+	raw, err := json.Marshal([]edit{e})
 	if err != nil {
 		return nil, fmt.Errorf("encode a patch: %w", err)
 	}
@@ -117,16 +144,16 @@ func applyOne(doc []byte, o operation) ([]byte, error) {
 	if err == nil {
 		return out, nil
 	}
-	last := o.Path[strings.LastIndex(o.Path, "/")+1:]
-	reason := fmt.Sprintf("can't %s a non-existent object '%s'", o.Op, last)
+	last := e.Path[strings.LastIndex(e.Path, "/")+1:]
+	reason := fmt.Sprintf("can't %s a non-existent object '%s'", e.Op, last)
 	if !errors.Is(err, jsonpatch.ErrMissing) {
-		reason = fmt.Sprintf("'%s' is not a place where a value can be", o.Path)
-	} else if o.Op == "add" {
+		reason = fmt.Sprintf("'%s' is not a place where a value can be", e.Path)
+	} else if e.Op == "add" {
 		reason = fmt.Sprintf("the object that '%s' would be in is not there", last)
 	}
 	value := ""
-	if o.Value != nil {
+	if e.Value != nil {
 		value = ", 'value': ..." // it may be a secret
 	}
-	return nil, node.Invalidf("Couldn't apply patch '{'op': '%s', 'path': '%s'%s}'. Reason: %s", o.Op, o.Path, value, reason)
+	return nil, node.Invalidf("Couldn't apply patch '{'op': '%s', 'path': '%s'%s}'. Reason: %s", e.Op, e.Path, value, reason)
 }

@@ -3,30 +3,38 @@ package ironic
 import (
 	"encoding/json"
 
-	"github.com/gofiber/fiber/v2"
-
 	"cagenut/node"
+	"cagenut/web/openapi"
 )
 
-// stateFields are the keys of GET states; each equals the node's own.
-var stateFields = []string{"console_enabled", "last_error", "power_state", "provision_state", "target_power_state", "target_provision_state",
-	"provision_updated_at", "raid_config", "target_raid_config", "boot_mode", "secure_boot"}
-
-func (a *api) showStates(c *fiber.Ctx) error {
-	n, err := a.node(c)
-	if err != nil {
-		return err
+func (a *api) recordOperations() []operation {
+	op := func(path, does string, since int, shows *openapi.Schema, do func(*request) error) operation {
+		o := openapi.Operation{Method: "GET", Path: "/v1/nodes/:node" + path, Does: does, Tag: "records", Since: since, Answers: []openapi.Answer{{Status: 200, Shows: openapi.Shows(shows)}}}
+		return operation{o, nil, do}
 	}
-	return c.JSON(show(a.nodes, n, minor(c), stateFields))
+	history := op("/history", "List what happened to a node, the oldest first.", 78, list("history", openapi.Ref("HistoryEntry"))(0), a.listHistory)
+	history.Query = append(paging(), openapi.Parameter{Name: "detail", Does: "Show all fields.", Kind: openapi.Flag()},
+		openapi.Parameter{Name: "sort_key", Kind: openapi.Word(func(said string) error {
+			return node.Invalidf("The sort_key value %q is an invalid field for sorting", said)
+		}, "id", "created_at")}, directionParameter())
+	children := op("/children", "Name the nodes that are parts of this one.", 83, openapi.Record(map[string]*openapi.Schema{"children": openapi.ListOf(openapi.Typed("string")), "links": openapi.Ref("Link")}), a.listChildren)
+	children.older = &node.NotFound{Text: "Resource could not be found."}
+	return []operation{
+		a.validateOperation("/v1/nodes/:node/validate"),
+		op("/inventory", "Show what the last inspection found.", 81, openapi.Record(map[string]*openapi.Schema{"inventory": openapi.Typed("object"), "plugin_data": openapi.Typed("object")}), a.showInventory),
+		history,
+		op("/history/:entry", "Show one entry of the history.", 78, openapi.Ref("HistoryEntry"), a.showHistory),
+		children,
+	}
 }
 
-// showConsole: no console can be enabled yet.
-func (a *api) showConsole(c *fiber.Ctx) error {
-	n, err := a.node(c)
-	if err != nil {
-		return err
+func (a *api) validateOperation(path string) operation {
+	result := openapi.Record(map[string]*openapi.Schema{"result": openapi.Typed("boolean", "null"), "reason": openapi.Typed("string")}, "reason")
+	o := openapi.Operation{Method: "GET", Path: path, Does: "Tell for each interface whether it would work.", Tag: "records", Answers: []openapi.Answer{{Status: 200, Shows: openapi.Shows(openapi.MapOf(result))}}}
+	if path == "/v1/nodes/validate" {
+		o.Query, o.May = []openapi.Parameter{{Name: "node", Required: true, Kind: openapi.Text(255)}}, []int{404}
 	}
-	return c.JSON(map[string]any{"console_enabled": n.ConsoleEnabled, "console_info": nil})
+	return operation{o, nil, a.validate}
 }
 
 type validation struct {
@@ -35,37 +43,34 @@ type validation struct {
 }
 
 // validate also serves /v1/nodes/validate?node=.
-func (a *api) validate(c *fiber.Ctx) error {
-	ident := c.Query("node")
-	if c.Params("node") != "" {
+func (a *api) validate(r *request) error {
+	ident := r.query.Get("node")
+	if r.Params("node") != "" {
 		var err error
-		if ident, err = a.ident(c); err != nil {
+		if ident, err = a.nodeIdent(r); err != nil {
 			return err
 		}
 	}
-	if ident == "" {
-		return node.Invalidf("Missing mandatory parameter: node")
+	if err := named(ident, r.minor); err != nil {
+		return err
 	}
-	if minor(c) < namesSince && !node.IsUUID(ident) {
-		return &node.NotFound{What: "Node", Ident: ident}
-	}
-	list, err := a.Conductor.Validate(c.UserContext(), ident)
+	found, err := a.Conductor.Validate(r.UserContext(), ident)
 	if err != nil {
 		return err
 	}
 	out := map[string]validation{}
-	for kind, v := range list {
+	for kind, v := range found {
 		out[kind] = validation(v)
 	}
-	return c.JSON(out)
+	return r.JSON(out)
 }
 
-func (a *api) showInventory(c *fiber.Ctx) error {
-	n, err := a.node(c)
+func (a *api) showInventory(r *request) error {
+	n, err := a.node(r)
 	if err != nil {
 		return err
 	}
-	i, err := a.Store.Inventory(c.UserContext(), n.UUID)
+	i, err := a.Store.Inventory(r.UserContext(), n.UUID)
 	if err != nil {
 		return err
 	}
@@ -73,87 +78,74 @@ func (a *api) showInventory(c *fiber.Ctx) error {
 	if len(plugin) == 0 {
 		plugin = []byte("{}")
 	}
-	return c.JSON(map[string]json.RawMessage{"inventory": i.Inventory, "plugin_data": plugin})
+	return r.JSON(map[string]json.RawMessage{"inventory": i.Inventory, "plugin_data": plugin})
 }
 
 // shortEvent is how much of an event the short form shows, in characters.
 const shortEvent = 255
 
-func (a *api) historyView(c *fiber.Ctx, n node.Node, h node.History, detail bool) map[string]any {
+func historySchema(int) *openapi.Schema {
+	word := openapi.Typed("string")
+	return openapi.Record(map[string]*openapi.Schema{
+		"uuid": word, "created_at": timeKind().Reads(0), "severity": word, "event": word, "links": openapi.Ref("Links"),
+		"event_type": word, "conductor": word, "user": openapi.Typed("string", "null"),
+	}, "event_type", "conductor", "user")
+}
+
+func (a *api) historyView(r *request, n node.Node, h node.History, detail bool) map[string]any {
 	out := map[string]any{"uuid": h.UUID, "created_at": timeOrNull(h.At), "severity": h.Severity, "event": h.Event,
-		"links": a.links(c, "nodes/"+n.UUID+"/history/"+h.UUID)[:1]}
+		"links": a.links(r, "nodes/"+n.UUID+"/history/"+h.UUID)[:1]}
 	if detail {
 		out["event_type"], out["conductor"], out["user"] = h.Type, a.Host, textOrNull(h.Actor.User)
 		return out
 	}
-	if r := []rune(h.Event); len(r) > shortEvent {
-		out["event"] = string(r[:shortEvent])
+	if text := []rune(h.Event); len(text) > shortEvent {
+		out["event"] = string(text[:shortEvent])
 	}
 	return out
 }
 
-func (a *api) listHistory(c *fiber.Ctx) error {
-	q := query(c)
-	if err := only(q, "limit", "marker", "detail"); err != nil {
-		return err
-	}
-	n, err := a.node(c)
+func (a *api) listHistory(r *request) error {
+	n, err := a.node(r)
 	if err != nil {
 		return err
 	}
-	p, err := page(q, minor(c), func(string) int { return 0 })
+	p := r.page()
+	p.SortKey = "" // the order of creation is the order of their times
+	found, err := a.Store.History(r.UserContext(), n.UUID, p)
 	if err != nil {
 		return err
 	}
-	detail := false
-	if q.Has("detail") {
-		if detail, err = flagWord("detail", q.Get("detail")); err != nil {
-			return err
-		}
-	}
-	list, err := a.Store.History(c.UserContext(), n.UUID, p)
-	if err != nil {
-		return err
-	}
-	items := make([]any, len(list))
-	for i, h := range list {
-		items[i] = a.historyView(c, n, h, detail)
-	}
-	last := ""
-	if len(list) == p.Limit {
-		last = list[len(list)-1].UUID
-	}
-	return a.sendList(c, "history", "nodes/"+n.UUID+"/history", items, q, p, last)
+	return sendList(a, r, "history", "nodes/"+n.UUID+"/history", found, func(h node.History) (map[string]any, string) {
+		return a.historyView(r, n, h, r.flag("detail")), h.UUID
+	})
 }
 
-func (a *api) showHistory(c *fiber.Ctx) error {
-	n, err := a.node(c)
+func (a *api) showHistory(r *request) error {
+	n, err := a.node(r)
 	if err != nil {
 		return err
 	}
-	h, err := a.Store.HistoryEntry(c.UserContext(), n.UUID, c.Params("entry"))
+	h, err := a.Store.HistoryEntry(r.UserContext(), n.UUID, r.Params("entry"))
 	if err != nil {
 		return err
 	}
-	return c.JSON(a.historyView(c, n, h, true))
+	return r.JSON(a.historyView(r, n, h, true))
 }
 
 // listChildren names the nodes that are parts of this one; `links` is a single object here.
-func (a *api) listChildren(c *fiber.Ctx) error {
-	if minor(c) < 83 {
-		return &node.NotFound{Text: "Resource could not be found."}
-	}
-	n, err := a.node(c)
+func (a *api) listChildren(r *request) error {
+	n, err := a.node(r)
 	if err != nil {
 		return err
 	}
-	list, err := a.Store.Nodes(c.UserContext(), node.Filter{ParentNode: n.UUID})
+	found, err := a.Store.Nodes(r.UserContext(), node.Filter{ParentNode: n.UUID})
 	if err != nil {
 		return err
 	}
-	children := make([]string, len(list))
-	for i, child := range list {
+	children := make([]string, len(found))
+	for i, child := range found {
 		children[i] = child.UUID
 	}
-	return c.JSON(map[string]any{"children": children, "links": link{Href: a.base(c) + "/v1/nodes?parent_node=" + n.UUID, Rel: "children"}})
+	return r.JSON(map[string]any{"children": children, "links": link{Href: a.base(r.Ctx) + "/v1/nodes?parent_node=" + n.UUID, Rel: "children"}})
 }

@@ -18,7 +18,8 @@ func TestDiscovery(t *testing.T) {
 	}
 	for version, want := range map[string][]string{
 		"1.1":  {"chassis", "drivers", "nodes", "ports"},
-		"1.96": {"chassis", "drivers", "nodes", "ports", "conductors", "shards", "continue_inspection"},
+		"1.22": {"chassis", "drivers", "nodes", "ports", "lookup", "heartbeat"},
+		"1.96": {"chassis", "drivers", "nodes", "ports", "lookup", "heartbeat", "conductors", "shards", "continue_inspection", "inspection_rules"},
 	} {
 		body := call(t, "GET", base+"/v1/", version, "").body
 		for _, key := range want {
@@ -92,7 +93,7 @@ func TestWhatThisApplianceHasNothingFor(t *testing.T) {
 		{"PUT", "/v1/nodes/n1/states/boot_mode", "1.75", 404, "This endpoint is supported starting with the API version 1.76", ""},
 		{"PUT", "/v1/nodes/n1/states/raid", "1.11", 406, "Request not acceptable.", ""},
 		{"PUT", "/v1/nodes/n1/management/inject_nmi", "1.28", 404, "Resource could not be found.", ""},
-		{"GET", "/v1/lookup", "1.50", 404, "", ""},
+		{"GET", "/v1/lookup", "1.21", 404, "Resource could not be found.", ""},
 	} {
 		t.Run(tc.method+" "+tc.path+" at "+tc.version, func(t *testing.T) {
 			a := call(t, tc.method, base+tc.path, tc.version, "")
@@ -154,7 +155,7 @@ func TestPorts(t *testing.T) {
 		{"of a node that is not there", "GET", "/v1/ports?node=nobody", "1.50", "", 404, "Node nobody could not be found."},
 		{"of a node by name before 1.5", "GET", "/v1/ports?node=n1", "1.4", "", 406, "Request not acceptable."},
 		{"what cannot change", "PATCH", "/v1/ports/" + port, "1.50", `[{"op":"replace","path":"/uuid","value":"x"}]`, 400,
-			"Cannot patch /uuid. Only the following can be updated: address, extra, is_smartnic, local_link_connection, name, node_uuid, physical_network, pxe_enabled"},
+			"Cannot patch /uuid. Only the following can be updated: address, extra, is_smartnic, local_link_connection, name, node_ident, node_uuid, physical_network, portgroup_uuid, pxe_enabled"},
 		{"what a port must have", "PATCH", "/v1/ports/" + port, "1.50", `[{"op":"remove","path":"/address"}]`, 400, "Schema error for patch: 'address' is a required property"},
 		{"a default comes back", "PATCH", "/v1/ports/" + port, "1.50", `[{"op":"remove","path":"/pxe_enabled"}]`, 200, ""},
 	} {

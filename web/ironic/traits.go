@@ -4,100 +4,91 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 
-	"github.com/gofiber/fiber/v2"
-
 	"cagenut/node"
+	"cagenut/web/openapi"
 )
 
-const (
-	traitsSince = 37
-	maxTraits   = 50
-)
+const traitsSince = 37
 
-// traitShape are the custom traits and those of the families that are standardised.
-var traitShape = regexp.MustCompile(`^(CUSTOM|HW|COMPUTE|MISC|STORAGE|OWNER|HOST)_[A-Z0-9_]{1,240}$`)
-
-func checkTrait(name string) error {
-	if !traitShape.MatchString(name) {
-		return node.Invalidf("Invalid trait '%s': a trait is a standard one, or CUSTOM_ followed by upper-case letters, digits and underscores", name)
-	}
-	return nil
-}
-
-func (a *api) listTraits(c *fiber.Ctx) error {
-	n, err := a.node(c)
-	if err != nil {
-		return err
-	}
-	if minor(c) < traitsSince {
-		return node.ErrNotAcceptable
-	}
-	traits := append([]string{}, n.Traits...)
-	slices.Sort(traits)
-	return c.JSON(map[string]any{"traits": traits})
-}
-
-// setTraits replaces all traits; older versions do not have the method (contract.md §1.4).
-func (a *api) setTraits(c *fiber.Ctx) error {
-	if minor(c) < traitsSince {
-		return methodNotAllowed(c, "GET", "")
-	}
-	args, err := body(c, "traits")
-	if err != nil {
-		return err
-	}
-	raw, ok := args["traits"]
-	if !ok {
-		return node.Invalidf("Missing mandatory parameter: traits")
-	}
-	if string(raw) == "null" {
-		return node.Invalidf("Expected list for traits: null") // never taken for "no traits"
-	}
-	var traits []string
-	if json.Unmarshal(raw, &traits) != nil {
-		return node.Invalidf("Expected array of strings for traits: %s", raw)
-	}
-	return a.changeTraits(c, func(node.Node) ([]string, error) {
-		for _, t := range traits {
-			if err := checkTrait(t); err != nil {
-				return nil, err
-			}
+func (a *api) traitOperations() []operation {
+	op := func(method, path, does string, older error, body openapi.Body, answer openapi.Answer, do func(*request) error) operation {
+		o := openapi.Operation{Method: method, Path: "/v1/nodes/:node/traits" + path, Does: does, Tag: "traits", Since: traitsSince, Body: body, Answers: []openapi.Answer{answer}}
+		if method != "GET" {
+			o.May = []int{409}
 		}
-		return traits, nil
+		return operation{o, older, do}
+	}
+	none := openapi.Answer{Status: 204}
+	// Older versions have the path, but not these methods (contract.md §1.4).
+	noMethod := &routed{status: 405, allow: "GET"}
+	all := openapi.Arguments{{Name: "traits", Required: true, Kind: traitList()}}
+	return []operation{
+		op("GET", "", "List the traits of a node.", node.ErrNotAcceptable, nil,
+			openapi.Answer{Status: 200, Shows: openapi.Shows(openapi.Record(map[string]*openapi.Schema{"traits": openapi.ListOf(openapi.Typed("string"))}))}, a.listTraits),
+		op("PUT", "", "Replace all traits of a node.", noMethod, all, none, a.setTraits),
+		op("DELETE", "", "Remove all traits of a node.", nil, nil, none, a.deleteTraits),
+		op("PUT", "/:trait", "Add a trait.", noMethod, openapi.Arguments{}, openapi.Answer{Status: 204, Location: true}, a.addTrait),
+		op("DELETE", "/:trait", "Remove a trait.", nil, nil, none, a.deleteTrait),
+	}
+}
+
+// traitList is the kind of a list of traits. null is never taken for "none".
+func traitList() openapi.Kind {
+	s := openapi.ListOf(openapi.Typed("string"))
+	return openapi.Custom(s, s, func(name string, raw json.RawMessage) error {
+		if readStrings(raw) == nil {
+			return node.Invalidf("Expected array of strings for %s: %s", name, raw)
+		}
+		return nil
 	})
 }
 
-func (a *api) addTrait(c *fiber.Ctx) error {
-	if minor(c) < traitsSince {
-		return methodNotAllowed(c, "GET", "")
-	}
-	if _, err := body(c); err != nil {
-		return err
-	}
-	trait, err := url.PathUnescape(c.Params("trait"))
+func (a *api) listTraits(r *request) error {
+	n, err := a.node(r)
 	if err != nil {
-		return node.Invalidf("Invalid trait '%s'", c.Params("trait"))
-	}
-	if err := checkTrait(trait); err != nil {
 		return err
 	}
-	if err := a.changeTraits(c, func(n node.Node) ([]string, error) { return append(slices.Clone(n.Traits), trait), nil }); err != nil {
+	traits := append([]string{}, n.Traits...)
+	slices.Sort(traits)
+	return r.JSON(map[string]any{"traits": traits})
+}
+
+// setTraits replaces all traits.
+func (a *api) setTraits(r *request) error {
+	traits := readStrings(r.args["traits"])
+	return a.changeTraits(r, func(node.Node) ([]string, error) { return slices.Clone(traits), nil })
+}
+
+// trait is the one that the path names.
+func (r *request) trait() string {
+	s, err := url.PathUnescape(r.Params("trait"))
+	if err != nil {
+		return r.Params("trait") // no trait is called so
+	}
+	return s
+}
+
+func (a *api) addTrait(r *request) error {
+	trait := r.trait()
+	if err := node.ValidateTrait(trait); err != nil {
 		return err
 	}
-	c.Location(a.base(c) + "/v1/nodes/" + c.Params("node") + "/traits/" + trait)
+	if err := a.changeTraits(r, func(n node.Node) ([]string, error) { return append(slices.Clone(n.Traits), trait), nil }); err != nil {
+		return err
+	}
+	r.Location(a.base(r.Ctx) + "/v1/nodes/" + r.Params("node") + "/traits/" + trait)
 	return nil
 }
 
-func (a *api) deleteTraits(c *fiber.Ctx) error {
-	return a.changeTraits(c, func(node.Node) ([]string, error) { return nil, nil })
+func (a *api) deleteTraits(r *request) error {
+	return a.changeTraits(r, func(node.Node) ([]string, error) { return nil, nil })
 }
 
-func (a *api) deleteTrait(c *fiber.Ctx) error {
-	trait := c.Params("trait")
-	return a.changeTraits(c, func(n node.Node) ([]string, error) {
+func (a *api) deleteTrait(r *request) error {
+	trait := r.trait()
+	return a.changeTraits(r, func(n node.Node) ([]string, error) {
 		i := slices.Index(n.Traits, trait)
 		if i < 0 {
 			return nil, &node.NotFound{Text: fmt.Sprintf("Node %s doesn't have a trait '%s'", n.UUID, trait)}
@@ -107,25 +98,22 @@ func (a *api) deleteTrait(c *fiber.Ctx) error {
 }
 
 // changeTraits stores what change makes of a node's traits, each once and sorted.
-func (a *api) changeTraits(c *fiber.Ctx, change func(node.Node) ([]string, error)) error {
-	ident, err := a.ident(c)
+func (a *api) changeTraits(r *request, change func(node.Node) ([]string, error)) error {
+	ident, err := a.nodeIdent(r)
 	if err != nil {
 		return err
 	}
-	_, err = a.Conductor.PatchNode(c.UserContext(), actor(c), ident, minor(c), func(n node.Node) (node.Node, error) {
+	_, err = a.Conductor.PatchNode(r.UserContext(), r.actor(), ident, r.minor, func(n node.Node) (node.Node, error) {
 		traits, err := change(n)
 		if err != nil {
 			return n, err
 		}
 		slices.Sort(traits)
 		n.Traits = slices.Compact(traits)
-		if len(n.Traits) > maxTraits {
-			return n, node.Invalidf("A node can have at most %d traits.", maxTraits)
-		}
-		return n, nil
+		return n, node.ValidateTraits(n.UUID, n.Traits)
 	})
 	if err != nil {
 		return err
 	}
-	return empty(c, fiber.StatusNoContent)
+	return r.empty(204)
 }

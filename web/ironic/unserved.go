@@ -3,124 +3,122 @@ package ironic
 import (
 	"fmt"
 
-	"github.com/gofiber/fiber/v2"
-
 	"cagenut/node"
+	"cagenut/web/openapi"
 )
+
+// tooOldForIt is what several parts of the API say to older callers.
+var tooOldForIt = &fault{404, "The API is not supported for this version"}
 
 // unserved are the parts of Ironic's API that this appliance has nothing to put in: their lists are empty, each version
 // is told what Ironic tells it (contract.md §1.4), and what would change them is not there (§3.1, "leave out"). The root
 // document does not name them.
-func (a *api) unserved(on func(method, path string, h fiber.Handler)) {
-	for _, word := range []struct {
-		path, key, thing string
-		since            int
-	}{
-		{"allocations", "allocations", "allocations", 52},
-		{"deploy_templates", "deploy_templates", "deploy templates", 55},
-		{"runbooks", "runbooks", "runbooks", 92},
-	} {
-		refusal := "The API version does not allow " + word.thing
-		on("GET", "/"+word.path, gated(word.since, &routed{fiber.StatusNotFound, refusal}, emptyList(word.key)))
-		write := func(c *fiber.Ctx) error {
-			if minor(c) < word.since {
-				return methodNotAllowed(c, "GET", refusal)
+func (a *api) unserved() []operation {
+	var all []operation
+	add := func(method, path string, since int, older error, key string) {
+		o := openapi.Operation{Method: method, Path: "/v1/" + path, Tag: "not served", Since: since}
+		if key != "" {
+			o.Does, o.Answers = "Show that there are none.", []openapi.Answer{{Status: 200, Shows: emptyListSchema(key)}}
+			all = append(all, operation{o, older, func(r *request) error { return r.JSON(map[string]any{key: []any{}}) }})
+			return
+		}
+		o.Does, o.May = "Refused: this appliance keeps none.", []int{404}
+		all = append(all, operation{o, older, func(*request) error { return unrouted() }})
+	}
+	for _, part := range []struct {
+		path, thing string
+		since       int
+	}{{"allocations", "allocations", 52}, {"deploy_templates", "deploy templates", 55}, {"runbooks", "runbooks", 92}} {
+		refusal := "The API version does not allow " + part.thing
+		missing, noMethod := &routed{status: 404, text: refusal}, &routed{status: 405, text: refusal, allow: "GET"}
+		add("GET", part.path, part.since, missing, part.path)
+		add("POST", part.path, part.since, noMethod, "")
+		add("GET", part.path+"/:ident", part.since, missing, "")
+		add("PATCH", part.path+"/:ident", part.since, noMethod, "")
+		add("DELETE", part.path+"/:ident", part.since, noMethod, "")
+	}
+	for _, part := range []struct {
+		path, key string
+		since     int
+	}{{"portgroups", "portgroups", 23}, {"volume/connectors", "connectors", 32}, {"volume/targets", "targets", 32}} {
+		add("GET", part.path, part.since, tooOldForIt, part.key)
+		if part.key == "portgroups" {
+			add("GET", part.path+"/detail", part.since, tooOldForIt, part.key)
+		}
+		for _, method := range []string{"POST", "GET", "PATCH", "DELETE"} {
+			path := part.path + "/:ident"
+			if method == "POST" {
+				path = part.path
 			}
-			return unrouted()
-		}
-		on("POST", "/"+word.path, write)
-		on("GET", "/"+word.path+"/:ident", gated(word.since, &routed{fiber.StatusNotFound, refusal}, nowhere))
-		on("PATCH", "/"+word.path+"/:ident", write)
-		on("DELETE", "/"+word.path+"/:ident", write)
-	}
-	for _, word := range []struct {
-		method, path, key string
-		since             int
-	}{
-		{"GET", "/portgroups", "portgroups", 23},
-		{"GET", "/portgroups/detail", "portgroups", 25},
-		{"POST", "/portgroups", "", 23},
-		{"GET", "/volume/connectors", "connectors", 32},
-		{"POST", "/volume/connectors", "", 32},
-		{"GET", "/volume/targets", "targets", 32},
-		{"POST", "/volume/targets", "", 32},
-		{"POST", "/events", "", 54},
-	} {
-		h := nowhere
-		if word.key != "" {
-			h = emptyList(word.key)
-		}
-		on(word.method, word.path, gated(word.since, tooOldForIt, h))
-	}
-	for _, path := range []string{"/portgroups/:ident", "/volume/connectors/:ident", "/volume/targets/:ident"} {
-		for _, method := range []string{"GET", "PATCH", "DELETE"} {
-			on(method, path, gated(23, tooOldForIt, nowhere))
+			add(method, path, part.since, tooOldForIt, "")
 		}
 	}
-	on("GET", "/volume", gated(32, tooOldForIt, a.volumeLinks("")))
+	add("POST", "events", 54, tooOldForIt, "")
+	volume := openapi.Operation{Method: "GET", Path: "/v1/volume", Does: "Say where the lists of volumes are.", Tag: "not served", Since: 32, Answers: []openapi.Answer{{Status: 200, Shows: openapi.Shows(volumeSchema())}}}
+	return append(all, operation{volume, tooOldForIt, func(r *request) error { return a.sendVolumeLinks(r, "") }})
 }
 
-// unservedOfNode are those below a node. What a node would need an interface for is refused in that interface's name.
-func (a *api) unservedOfNode(on func(method, path string, h fiber.Handler)) {
-	on("GET", "/nodes/:node/bios", since(40, a.emptyOfNode("bios")))
-	on("GET", "/nodes/:node/firmware", since(86, a.emptyOfNode("firmware")))
-	on("GET", "/nodes/:node/vifs", since(28, a.emptyOfNode("vifs")))
-	on("POST", "/nodes/:node/vifs", since(28, a.unsupported("vifs")))
-	on("DELETE", "/nodes/:node/vifs/:vif", since(28, a.unsupported("vifs")))
-	on("GET", "/nodes/:node/portgroups", since(24, a.emptyOfNode("portgroups")))
-	on("GET", "/nodes/:node/volume", since(32, a.nodeVolume))
-	on("GET", "/nodes/:node/volume/connectors", since(32, a.emptyOfNode("connectors")))
-	on("GET", "/nodes/:node/volume/targets", since(32, a.emptyOfNode("targets")))
-	on("GET", "/nodes/:node/allocation", since(52, a.noAllocation))
-	on("GET", "/nodes/:node/management/indicators", a.emptyOfNode("indicators"))
-	on("GET", "/nodes/:node/vendor_passthru/methods", a.noMethods)
-	on("GET", "/drivers/:driver/vendor_passthru/methods", a.noDriverMethods)
-	on("GET", "/drivers/:driver/raid/logical_disk_properties", gated(12, node.ErrNotAcceptable, a.noDriverMethods))
-
-	modes := &fault{fiber.StatusNotFound, "This endpoint is supported starting with the API version 1.76"}
-	on("PUT", "/nodes/:node/states/boot_mode", gated(76, modes, a.unsupported("set_boot_mode")))
-	on("PUT", "/nodes/:node/states/secure_boot", gated(76, modes, a.unsupported("set_secure_boot")))
-	on("PUT", "/nodes/:node/states/raid", gated(12, node.ErrNotAcceptable, a.unsupported("raid")))
-	on("PUT", "/nodes/:node/states/console", a.unsupported("console"))
-	on("PUT", "/nodes/:node/management/inject_nmi", gated(29, &node.NotFound{Text: "Resource could not be found."}, a.unsupported("inject_nmi")))
-	on("GET", "/nodes/:node/vmedia", gated(93, &node.NotFound{Text: "The resource could not be found."}, a.unsupported("virtual media")))
-	on("POST", "/nodes/:node/vmedia", since(89, a.unsupported("attach_virtual_media")))
-	on("DELETE", "/nodes/:node/vmedia", since(89, a.unsupported("detach_virtual_media")))
+func emptyListSchema(key string) func(int) *openapi.Schema {
+	none := 0
+	return openapi.Shows(openapi.Record(map[string]*openapi.Schema{key: {Type: "array", MaxItems: &none}}))
 }
 
-// tooOldForIt is what several parts of the API say to older callers.
-var tooOldForIt = &fault{fiber.StatusNotFound, "The API is not supported for this version"}
+func volumeSchema() *openapi.Schema {
+	return openapi.Record(map[string]*openapi.Schema{"links": openapi.Ref("Links"), "connectors": openapi.Ref("Links"), "targets": openapi.Ref("Links")})
+}
 
-// gated answers older callers with an error.
-func gated(n int, tooOld error, h fiber.Handler) fiber.Handler {
-	return func(c *fiber.Ctx) error {
-		if minor(c) < n {
-			return tooOld
+// unservedOfNode are those below a node or a driver. What a node would need an interface for is refused in that
+// interface's name.
+func (a *api) unservedOfNode() []operation {
+	op := func(method, path string, since int, older error, o openapi.Operation, do func(*request) error) operation {
+		o.Method, o.Path, o.Since = method, "/v1/nodes/:node"+path, since
+		if o.Tag = "nodes"; o.Answers == nil {
+			o.Does = "Refused: no interface of this appliance can do it."
 		}
-		return h(c)
+		return operation{o, older, do}
 	}
-}
-
-func nowhere(*fiber.Ctx) error { return unrouted() }
-
-func emptyList(key string) fiber.Handler {
-	return func(c *fiber.Ctx) error { return c.JSON(map[string]any{key: []any{}}) }
+	none := func(path, key string, since int, query ...openapi.Parameter) operation {
+		return op("GET", path, since, nil, openapi.Operation{Does: "Show that there are none.", Query: query, Answers: []openapi.Answer{{Status: 200, Shows: emptyListSchema(key)}}}, a.emptyOfNode(key))
+	}
+	nothing := openapi.Answer{Status: 200, Shows: openapi.Shows(openapi.MapOf(openapi.Nothing()))}
+	media := openapi.Arguments{{Name: "device_type", Kind: openapi.Anything()}, {Name: "image_url", Kind: openapi.Anything()}, {Name: "image_download_source", Kind: openapi.Anything()}}
+	detail := openapi.Parameter{Name: "detail", Kind: openapi.Flag()}
+	fields := openapi.Parameter{Name: "fields", Kind: openapi.Text(4096)}
+	drivers := openapi.Operation{Method: "GET", Path: "/v1/drivers/:driver/vendor_passthru/methods", Does: "Show that there are none.", Tag: "drivers", Answers: []openapi.Answer{nothing}}
+	return []operation{
+		none("/bios", "bios", 40, detail, fields),
+		none("/firmware", "firmware", 86, detail, fields),
+		none("/vifs", "vifs", 28),
+		op("POST", "/vifs", 28, nil, openapi.Operation{}, a.unsupported("vifs")),
+		op("DELETE", "/vifs/:vif", 28, nil, openapi.Operation{}, a.unsupported("vifs")),
+		none("/portgroups", "portgroups", 24, append(paging(), detail, fields)...),
+		op("GET", "/volume", 32, nil, openapi.Operation{Does: "Say where the lists of volumes are.", Answers: []openapi.Answer{{Status: 200, Shows: openapi.Shows(volumeSchema())}}}, a.nodeVolume),
+		none("/volume/connectors", "connectors", 32, append(paging(), detail, fields)...),
+		none("/volume/targets", "targets", 32, append(paging(), detail, fields)...),
+		op("GET", "/allocation", 52, nil, openapi.Operation{}, a.noAllocation),
+		none("/management/indicators", "indicators", 1),
+		op("GET", "/vendor_passthru/methods", 1, nil, openapi.Operation{Does: "Show that there are none.", Answers: []openapi.Answer{nothing}}, a.noMethods),
+		op("GET", "/vmedia", 93, &node.NotFound{Text: "The resource could not be found."}, openapi.Operation{}, a.unsupported("virtual media")),
+		op("POST", "/vmedia", 89, nil, openapi.Operation{Body: media}, a.unsupported("attach_virtual_media")),
+		op("DELETE", "/vmedia", 89, nil, openapi.Operation{Query: []openapi.Parameter{{Name: "device_types", Kind: openapi.Text(255)}}}, a.unsupported("detach_virtual_media")),
+		{drivers, nil, a.noDriverMethods},
+	}
 }
 
 // emptyOfNode is a list of a node that nothing fills: no interface of its kind reads anything.
-func (a *api) emptyOfNode(key string) fiber.Handler {
-	return func(c *fiber.Ctx) error {
-		if _, err := a.node(c); err != nil {
+func (a *api) emptyOfNode(key string) func(*request) error {
+	return func(r *request) error {
+		if _, err := a.node(r); err != nil {
 			return err
 		}
-		return c.JSON(map[string]any{key: []any{}})
+		return r.JSON(map[string]any{key: []any{}})
 	}
 }
 
 // unsupported refuses what no interface of the node can do.
-func (a *api) unsupported(what string) fiber.Handler {
-	return func(c *fiber.Ctx) error {
-		n, err := a.node(c)
+func (a *api) unsupported(what string) func(*request) error {
+	return func(r *request) error {
+		n, err := a.node(r)
 		if err != nil {
 			return err
 		}
@@ -128,40 +126,38 @@ func (a *api) unsupported(what string) fiber.Handler {
 	}
 }
 
-// volumeLinks says where the two lists are; below is the path of the node that they are of, or "".
-func (a *api) volumeLinks(below string) fiber.Handler {
-	return func(c *fiber.Ctx) error {
-		path := below + "volume/"
-		return c.JSON(map[string]any{"links": a.links(c, path), "connectors": a.links(c, path+"connectors"), "targets": a.links(c, path+"targets")})
-	}
+// sendVolumeLinks says where the two lists are; below is the path of the node that they are of, or "".
+func (a *api) sendVolumeLinks(r *request, below string) error {
+	path := below + "volume/"
+	return r.JSON(map[string]any{"links": a.links(r, path), "connectors": a.links(r, path+"connectors"), "targets": a.links(r, path+"targets")})
 }
 
-func (a *api) nodeVolume(c *fiber.Ctx) error {
-	n, err := a.node(c)
+func (a *api) nodeVolume(r *request) error {
+	n, err := a.node(r)
 	if err != nil {
 		return err
 	}
-	return a.volumeLinks("nodes/" + n.UUID + "/")(c)
+	return a.sendVolumeLinks(r, "nodes/"+n.UUID+"/")
 }
 
-func (a *api) noAllocation(c *fiber.Ctx) error {
-	n, err := a.node(c)
+func (a *api) noAllocation(r *request) error {
+	n, err := a.node(r)
 	if err != nil {
 		return err
 	}
 	return &node.NotFound{Text: fmt.Sprintf("Allocation for node %s was not found", n.UUID)}
 }
 
-func (a *api) noMethods(c *fiber.Ctx) error {
-	if _, err := a.node(c); err != nil {
+func (a *api) noMethods(r *request) error {
+	if _, err := a.node(r); err != nil {
 		return err
 	}
-	return c.JSON(map[string]any{})
+	return r.JSON(map[string]any{})
 }
 
-func (a *api) noDriverMethods(c *fiber.Ctx) error {
-	if _, err := a.namedDriver(c); err != nil {
+func (a *api) noDriverMethods(r *request) error {
+	if _, err := namedDriver(r); err != nil {
 		return err
 	}
-	return c.JSON(map[string]any{})
+	return r.JSON(map[string]any{})
 }

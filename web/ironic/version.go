@@ -41,16 +41,16 @@ func (a *api) negotiate(c *fiber.Ctx) error {
 	major, err1 := strconv.ParseUint(left, 10, 31)
 	n, err2 := strconv.ParseUint(right, 10, 31)
 	if !ok || err1 != nil || err2 != nil {
-		return &routed{fiber.StatusNotAcceptable, "Invalid value for " + headerVersion + " header"}
+		return &routed{status: fiber.StatusNotAcceptable, text: "Invalid value for " + headerVersion + " header"}
 	}
 	c.Set(headerMin, "1.1")
 	c.Set(headerMax, "1."+strconv.Itoa(a.MaxMinor))
 	served := fmt.Sprintf("The supported version range is: [1.1, 1.%d].", a.MaxMinor)
 	if major != 1 {
-		return &routed{fiber.StatusNotAcceptable, fmt.Sprintf("Mutually exclusive versions requested. Version %s requested but not supported by this service. %s", asked, served)}
+		return &routed{status: fiber.StatusNotAcceptable, text: fmt.Sprintf("Mutually exclusive versions requested. Version %s requested but not supported by this service. %s", asked, served)}
 	}
 	if n < 1 || n > uint64(a.MaxMinor) {
-		return &routed{fiber.StatusNotAcceptable, fmt.Sprintf("Version %s was requested but the minor version is not supported by this service. %s", asked, served)}
+		return &routed{status: fiber.StatusNotAcceptable, text: fmt.Sprintf("Version %s was requested but the minor version is not supported by this service. %s", asked, served)}
 	}
 	c.Set(headerVersion, fmt.Sprintf("1.%d", n))
 	c.Locals(localMinor, int(n))

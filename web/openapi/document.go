@@ -1,0 +1,154 @@
+package openapi
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Document is the OpenAPI 3.1 document of operations at one microversion.
+type Document struct {
+	Title, Description, Version string
+	// Server is the address that the paths are below.
+	Server string
+	// Components are the schemas that others refer to by [Ref].
+	Components map[string]*Schema
+	// Refusals are the bodies of refusals, by status; 0 is that of all others.
+	Refusals map[int]*Schema
+	// Headers are of every request.
+	Headers []Parameter
+	// Basic says that all operations but the public ones ask for a name and a password.
+	Basic bool
+}
+
+type object = map[string]any
+
+var pathParameter = regexp.MustCompile(`:(\w+)`)
+
+// Of is the document as a value that marshals to JSON, of the operations that the version has.
+func (d Document) Of(operations []Operation, minor int) any {
+	paths := object{}
+	for _, o := range operations {
+		if o.Since > minor {
+			continue
+		}
+		path := pathParameter.ReplaceAllString(o.Path, "{$1}")
+		item, ok := paths[path].(object)
+		if !ok {
+			item = object{}
+			paths[path] = item
+		}
+		item[strings.ToLower(o.Method)] = d.operation(o, minor)
+	}
+	out := object{
+		"openapi": "3.1.0",
+		"info":    object{"title": d.Title, "description": d.Description, "version": d.Version},
+		"servers": []object{{"url": d.Server}},
+		"paths":   paths,
+	}
+	components := object{"schemas": d.Components}
+	if d.Basic {
+		components["securitySchemes"] = object{"basic": object{"type": "http", "scheme": "basic"}}
+		out["security"] = []object{{"basic": []string{}}}
+	}
+	out["components"] = components
+	return out
+}
+
+func (d Document) operation(o Operation, minor int) object {
+	out := object{"summary": o.Does, "operationId": operationID(o), "tags": []string{o.Tag}, "responses": d.responses(o, minor)}
+	var parameters []object
+	for _, name := range pathParameter.FindAllStringSubmatch(o.Path, -1) {
+		parameters = append(parameters, object{"name": name[1], "in": "path", "required": true, "schema": Typed("string")})
+	}
+	for _, p := range o.Query {
+		if p.Since <= minor {
+			parameters = append(parameters, parameter(p, "query", minor))
+		}
+	}
+	for _, p := range d.Headers {
+		parameters = append(parameters, parameter(p, "header", minor))
+	}
+	if len(parameters) > 0 {
+		out["parameters"] = parameters
+	}
+	if o.Body != nil {
+		out["requestBody"] = object{"content": object{"application/json": object{"schema": o.Body.Takes(minor)}}}
+	}
+	if o.Public && d.Basic {
+		out["security"] = []object{}
+	}
+	return out
+}
+
+// operationID is made of the words of method and path.
+func operationID(o Operation) string {
+	words := regexp.MustCompile(`\w+`).FindAllString(o.Path, -1)
+	return strings.ToLower(o.Method) + "_" + strings.Join(words, "_")
+}
+
+func parameter(p Parameter, in string, minor int) object {
+	out := object{"name": p.Name, "in": in, "schema": p.Kind.Takes(minor)}
+	if p.Does != "" {
+		out["description"] = p.Does
+	}
+	if p.Required {
+		out["required"] = true
+	}
+	if p.Since > 1 {
+		out["x-since"] = fmt.Sprintf("1.%d", p.Since)
+	}
+	if p.Kind.Takes(minor).Type == "array" {
+		out["style"], out["explode"] = "form", false
+	}
+	return out
+}
+
+func (d Document) responses(o Operation, minor int) object {
+	out := object{}
+	for _, a := range o.Answers {
+		r := object{"description": http.StatusText(a.Status)}
+		if a.Shows != nil {
+			kind := a.Type
+			if kind == "" {
+				kind = "application/json"
+			}
+			r["content"] = object{kind: object{"schema": a.Shows(minor)}}
+		}
+		if a.Location {
+			r["headers"] = object{"Location": object{"required": true, "schema": Typed("string")}}
+		}
+		out[strconv.Itoa(a.Status)] = r
+	}
+	for _, status := range o.refusals(d.Basic) {
+		body, ok := d.Refusals[status]
+		if !ok {
+			body = d.Refusals[0]
+		}
+		out[strconv.Itoa(status)] = object{"description": http.StatusText(status), "content": object{"application/json": object{"schema": body}}}
+	}
+	return out
+}
+
+// refusals are the statuses of everything that can go wrong with a request.
+func (o Operation) refusals(basic bool) []int {
+	all := append([]int{http.StatusBadRequest, http.StatusNotAcceptable}, o.May...)
+	if strings.Contains(o.Path, ":") {
+		all = append(all, http.StatusNotFound)
+	}
+	if o.Method != http.MethodGet {
+		// A body that nobody reads is bounded too.
+		all = append(all, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	}
+	if basic && !o.Public {
+		all = append(all, http.StatusUnauthorized)
+		if o.Method != http.MethodGet {
+			all = append(all, http.StatusForbidden)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

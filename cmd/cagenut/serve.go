@@ -53,6 +53,9 @@ func (s *serveCommand) Run(ctx context.Context, out io.Writer) error {
 		return errors.Join(err, a.close())
 	}
 	fmt.Fprintf(out, "Dashboard: http://%s/ui\n", a.listener.Addr())
+	if a.inspectorListener != nil {
+		fmt.Fprintf(out, "Inspector: http://%s\n", a.inspectorListener.Addr())
+	}
 	return a.run(ctx)
 }
 
@@ -210,8 +213,12 @@ func (a *appliance) serveRoutes(ctx context.Context) error {
 		a.files.Register(a.app)
 	}
 	pages.Register(a.app, a.hub)
-	extension.Register(a.app, extension.Options{Conductor: a.conductor, Store: a.store, Hub: a.hub, Log: a.log})
-	ironic.Register(a.app, ironic.Options{Conductor: a.conductor, Store: a.store, Host: a.conductor.Host, MaxMinor: minor, PublicURL: s.PublicURL})
+	rest := ironic.Options{Conductor: a.conductor, Store: a.store, Host: a.conductor.Host, MaxMinor: minor, PublicURL: s.PublicURL}
+	extension.Register(a.app, extension.Options{
+		Conductor: a.conductor, Store: a.store, Hub: a.hub, Log: a.log, PublicURL: s.PublicURL,
+		API: ironic.Description(rest), MaxMinor: minor, SignIn: s.Auth != auth.None,
+	})
+	ironic.Register(a.app, rest)
 	if a.inspectorListener == nil {
 		return nil
 	}
@@ -274,7 +281,12 @@ func (a *appliance) runAll(ctx context.Context) error {
 		all.Go(func() error { return app.Listener(l) })
 		all.Go(func() error {
 			<-serving.Done()
-			return app.ShutdownWithTimeout(stopTime)
+			err := app.ShutdownWithTimeout(stopTime)
+			// A shutdown that comes before the server has begun to accept leaves its listener open.
+			if e := l.Close(); err == nil && !errors.Is(e, net.ErrClosed) {
+				err = e
+			}
+			return err
 		})
 	}
 	err := all.Wait()

@@ -1,12 +1,11 @@
 package extension
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -15,6 +14,7 @@ import (
 	"cagenut/conductor"
 	"cagenut/node"
 	"cagenut/web"
+	"cagenut/web/openapi"
 )
 
 const (
@@ -153,77 +153,85 @@ func (a *api) choose(ctx context.Context, req abortRequest) ([]target, error) {
 	return out, nil
 }
 
-// parseAborts is strict: a key that is not known, or is of another type, is an error that names it.
-func parseAborts(body []byte) (abortRequest, error) {
-	keys, err := object(body)
-	if err != nil {
-		return abortRequest{}, bad("The body must be one JSON object: " + err.Error() + ".")
+// abortArguments are the body of POST aborts. It is strict: who aborts a thousand nodes should not be misunderstood.
+func abortArguments() openapi.Arguments {
+	return openapi.Arguments{
+		{Name: "nodes", Does: "UUIDs or names.", Kind: names()},
+		{Name: "rack", Kind: word()},
+		{Name: "filter", Kind: filters{}},
+		{Name: "reason", Kind: openapi.Text(reasonLimit)},
+		{Name: "keep_power_on", Kind: openapi.Boolean()},
 	}
-	var req abortRequest
-	choices := 0
-	for key, value := range keys {
-		ok := true
-		switch key {
-		case "nodes":
-			choices++
-			ok = json.Unmarshal(value, &req.nodes) == nil && len(req.nodes) > 0
-			for _, id := range req.nodes {
-				ok = ok && id != ""
-			}
-			if len(req.nodes) > abortsMost {
-				return req, bad("nodes may name 1000 nodes at most.")
-			}
-		case "rack":
-			choices++
-			req.filter = &node.Filter{IncludeChildren: true}
-			ok = json.Unmarshal(value, &req.filter.Rack) == nil && req.filter.Rack != ""
-		case "filter":
-			choices++
-			f, err := parseFilter(value)
-			if err != nil {
-				return req, err
-			}
-			req.filter = &f
-		case "reason":
-			ok = string(value) == "null" || json.Unmarshal(value, &req.reason) == nil
-		case "keep_power_on":
-			ok = string(value) != "null" && json.Unmarshal(value, &req.keepPowerOn) == nil
-		default:
-			return req, bad("The key " + key + " is not known; known are nodes, rack, filter, reason and keep_power_on.")
+}
+
+func parseAborts(body []byte) (req abortRequest, err error) {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(body, &object) != nil || object == nil {
+		return req, bad("The body must be one JSON object.")
+	}
+	for key, raw := range object {
+		if openapi.IsNull(raw) && key != "reason" {
+			return req, bad("The value of " + key + " is null; leave the key out.")
 		}
-		if !ok {
-			return req, bad("The value of " + key + " is empty or of the wrong type.")
+	}
+	args, err := abortArguments().Read(body, 0, nil)
+	if err != nil {
+		return req, err
+	}
+	choices := 0
+	for _, key := range []string{"nodes", "rack", "filter"} {
+		if _, ok := args[key]; ok {
+			choices++
 		}
 	}
 	if choices != 1 {
 		return req, bad("Exactly one of nodes, rack and filter must choose the nodes.")
 	}
-	if req.reason = strings.TrimSpace(req.reason); len([]rune(req.reason)) > reasonLimit {
-		return req, bad("The reason is too long; 500 characters are enough.")
+	req.reason, req.keepPowerOn = strings.TrimSpace(args.Text("reason")), args.Flag("keep_power_on")
+	if rack := args.Text("rack"); rack != "" {
+		req.filter = &node.Filter{IncludeChildren: true, Rack: rack}
 	}
-	return req, nil
+	if raw, ok := args["filter"]; ok {
+		req.filter = filterOf(raw)
+	}
+	return req, args.Into("nodes", &req.nodes)
 }
 
-// object reads exactly one JSON object. Its keys keep their case, unlike those of a struct.
-func object(body []byte) (map[string]json.RawMessage, error) {
-	d := json.NewDecoder(bytes.NewReader(body))
-	var keys map[string]json.RawMessage
-	if err := d.Decode(&keys); err != nil {
-		if errors.Is(err, io.EOF) {
-			return nil, errors.New("it is empty")
+// word is the kind of a text that is not empty.
+func word() openapi.Kind {
+	one, most := 1, 255
+	s := &openapi.Schema{Type: "string", MinLength: &one, MaxLength: &most}
+	return openapi.Custom(s, s, func(name string, raw json.RawMessage) error {
+		if string(raw) == `""` {
+			return node.Invalidf("The value of %s is empty.", name)
 		}
-		return nil, errors.New("it is none")
-	}
-	if keys == nil {
-		return nil, errors.New("it is null")
-	}
-	if d.Decode(new(any)) != io.EOF {
-		return nil, errors.New("something follows it")
-	}
-	return keys, nil
+		return openapi.Text(most).Check(name, raw, 0)
+	})
 }
 
-// filterFields are the keys of a filter; each must be a non-empty string.
+// names is the kind of a list of nodes.
+func names() openapi.Kind {
+	one, most := 1, abortsMost
+	s := openapi.ListOf(word().Takes(0))
+	s.MinItems, s.MaxItems = &one, &most
+	return openapi.Custom(s, s, func(name string, raw json.RawMessage) error {
+		var list []json.RawMessage
+		switch {
+		case json.Unmarshal(raw, &list) != nil || len(list) == 0:
+			return node.Invalidf("The value of %s is empty or no list.", name)
+		case len(list) > abortsMost:
+			return node.Invalidf("%s may name %d nodes at most.", name, abortsMost)
+		}
+		for _, item := range list {
+			if err := word().Check(name, item, 0); err != nil || openapi.IsNull(item) {
+				return node.Invalidf("A value of %s is no name.", name)
+			}
+		}
+		return nil
+	})
+}
+
+// filterFields are the keys of a filter.
 var filterFields = map[string]func(*node.Filter, string){
 	"provision_state": func(f *node.Filter, s string) { f.ProvisionStates = []node.State{node.State(s)} },
 	"rack":            func(f *node.Filter, s string) { f.Rack = s },
@@ -237,31 +245,47 @@ var filterFields = map[string]func(*node.Filter, string){
 	"search":          func(f *node.Filter, s string) { f.Search = s },
 }
 
-// parseFilter reads a filter. An empty one is refused: it would choose everything, which nobody should do by mistake.
-func parseFilter(value json.RawMessage) (node.Filter, error) {
+// filters is the kind of a filter. An empty one is refused: it would choose everything, which nobody should do by mistake.
+type filters struct{}
+
+func (k filters) Reads(minor int) *openapi.Schema { return k.Takes(minor) }
+
+func (filters) Takes(int) *openapi.Schema {
+	one := 1
+	s := &openapi.Schema{Type: "object", Properties: map[string]*openapi.Schema{}, AdditionalProperties: openapi.Nothing(), MinProperties: &one}
+	for key := range filterFields {
+		s.Properties[key] = word().Takes(0)
+	}
+	s.Properties["provision_state"] = openapi.OneOf(node.States()...)
+	return s
+}
+
+func (filters) Check(name string, raw json.RawMessage, _ int) error {
+	var keys map[string]json.RawMessage
+	if json.Unmarshal(raw, &keys) != nil || len(keys) == 0 {
+		return node.Invalidf("%s must be an object with at least one key.", name)
+	}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if _, ok := filterFields[key]; !ok {
+			return node.Invalidf("The filter's key %s is not known; known are %s.", key, strings.Join(slices.Sorted(maps.Keys(filterFields)), ", "))
+		}
+		if err := word().Check(key, keys[key], 0); err != nil || openapi.IsNull(keys[key]) {
+			return node.Invalidf("The filter's value of %s is empty or of the wrong type.", key)
+		}
+	}
+	if f := filterOf(raw); len(f.ProvisionStates) == 1 && !f.ProvisionStates[0].Valid() {
+		return node.Invalidf("The filter's provision_state is no state.")
+	}
+	return nil
+}
+
+// filterOf is what a checked filter chooses.
+func filterOf(raw json.RawMessage) *node.Filter {
 	f := node.Filter{IncludeChildren: true}
-	keys, err := object(value)
-	if err != nil || len(keys) == 0 {
-		return f, bad("filter must be an object with at least one key.")
+	var values map[string]string
+	_ = json.Unmarshal(raw, &values) // its kind has been checked
+	for key, value := range values {
+		filterFields[key](&f, value)
 	}
-	for key, raw := range keys {
-		set, ok := filterFields[key]
-		if !ok {
-			known := make([]string, 0, len(filterFields))
-			for k := range filterFields {
-				known = append(known, k)
-			}
-			sort.Strings(known)
-			return f, bad("The filter's key " + key + " is not known; known are " + strings.Join(known, ", ") + ".")
-		}
-		var s string
-		if json.Unmarshal(raw, &s) != nil || s == "" {
-			return f, bad("The filter's value of " + key + " is empty or of the wrong type.")
-		}
-		set(&f, s)
-	}
-	if len(f.ProvisionStates) == 1 && !f.ProvisionStates[0].Valid() {
-		return f, bad("The filter's provision_state is no state.")
-	}
-	return f, nil
+	return &f
 }

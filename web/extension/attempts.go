@@ -7,6 +7,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"cagenut/node"
+	"cagenut/web"
 )
 
 // Attempt is one inspection. Null times have not come yet; durations are seconds.
@@ -105,24 +106,27 @@ func (a *api) attempts(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	limit := attemptsDefault
-	if s := c.Query("limit"); s != "" {
-		if limit, err = strconv.Atoi(s); err != nil || limit < 1 || limit > attemptsMost {
-			return bad("limit must be a number from 1 to 1000.")
-		}
+	q := query(c)
+	if err := attemptsOperation().CheckQuery(q, 0, nil); err != nil {
+		return err
 	}
+	limit, err := strconv.Atoi(q.Get("limit"))
+	if err != nil {
+		limit = attemptsDefault
+	}
+	limit = min(limit, attemptsMost)
 	n, err := a.o.Store.Node(c.UserContext(), id)
 	if err != nil {
 		return err
 	}
-	found, err := a.o.Store.Attempts(c.UserContext(), node.RunFilter{NodeUUID: n.UUID, Marker: c.Query("marker"), Limit: limit + 1})
+	found, err := a.o.Store.Attempts(c.UserContext(), node.RunFilter{NodeUUID: n.UUID, Marker: q.Get("marker"), Limit: limit + 1})
 	if err != nil {
 		return err
 	}
 	out := attemptList{Attempts: []Attempt{}}
 	if len(found) > limit {
 		found = found[:limit]
-		out.Next = c.BaseURL() + "/cagenut/v1/nodes/" + n.UUID + "/attempts?limit=" + strconv.Itoa(limit) + "&marker=" + found[limit-1].ID
+		out.Next = web.BaseURL(c, a.o.PublicURL) + "/cagenut/v1/nodes/" + n.UUID + "/attempts?limit=" + strconv.Itoa(limit) + "&marker=" + found[limit-1].ID
 	}
 	for _, f := range found {
 		out.Attempts = append(out.Attempts, attemptOf(f))

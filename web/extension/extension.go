@@ -11,6 +11,7 @@ import (
 	"cagenut/conductor"
 	"cagenut/node"
 	"cagenut/web/live"
+	"cagenut/web/openapi"
 )
 
 // Conductor carries out aborts: the same method as behind the REST API and the dashboard.
@@ -31,6 +32,13 @@ type Options struct {
 	Store     Store
 	Hub       *live.Hub
 	Log       *slog.Logger
+	// PublicURL is the base of links, without a slash at its end; "" takes it from each request.
+	PublicURL string
+	// API is the description of Ironic's API, whose document is served here too, up to the microversion 1.MaxMinor.
+	API      openapi.Part
+	MaxMinor int
+	// SignIn says that callers have to sign in.
+	SignIn bool
 }
 
 type api struct{ o Options }
@@ -44,6 +52,7 @@ func Register(r fiber.Router, o Options) {
 	r.Get("/cagenut/v1/events", a.events)
 	r.Post("/cagenut/v1/aborts", a.aborts)
 	r.Get("/cagenut/v1/nodes/:ident/attempts", a.attempts)
+	r.Get("/cagenut/v1/openapi.json", a.document)
 }
 
 func bad(text string) error { return fiber.NewError(fiber.StatusBadRequest, text) }

@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -9,17 +10,23 @@ import (
 	"strings"
 )
 
-// Document is the OpenAPI 3.1 document of operations at one microversion.
-type Document struct {
-	Title, Description, Version string
-	// Server is the address that the paths are below.
-	Server string
+// Part is an API whose errors look alike.
+type Part struct {
+	Operations []Operation
 	// Components are the schemas that others refer to by [Ref].
-	Components map[string]*Schema
+	Components func(minor int) map[string]*Schema
 	// Refusals are the bodies of refusals, by status; 0 is that of all others.
 	Refusals map[int]*Schema
 	// Headers are of every request.
 	Headers []Parameter
+}
+
+// Document is the OpenAPI 3.1 document of an address.
+type Document struct {
+	Title, Description, Version string
+	// Server is the address that the paths are below.
+	Server string
+	Parts  []Part
 	// Basic says that all operations but the public ones ask for a name and a password.
 	Basic bool
 }
@@ -28,38 +35,40 @@ type object = map[string]any
 
 var pathParameter = regexp.MustCompile(`:(\w+)`)
 
-// Of is the document as a value that marshals to JSON, of the operations that the version has.
-func (d Document) Of(operations []Operation, minor int) any {
-	paths := object{}
-	for _, o := range operations {
-		if o.Since > minor {
-			continue
+// At is the document of those operations that a microversion has, as a value that marshals to JSON.
+func (d Document) At(minor int) any {
+	paths, schemas := object{}, map[string]*Schema{}
+	for _, p := range d.Parts {
+		for _, o := range p.Operations {
+			if o.Since > minor {
+				continue
+			}
+			path := pathParameter.ReplaceAllString(o.Path, "{$1}")
+			item, ok := paths[path].(object)
+			if !ok {
+				item = object{}
+				paths[path] = item
+			}
+			item[strings.ToLower(o.Method)] = d.operation(p, o, minor)
 		}
-		path := pathParameter.ReplaceAllString(o.Path, "{$1}")
-		item, ok := paths[path].(object)
-		if !ok {
-			item = object{}
-			paths[path] = item
-		}
-		item[strings.ToLower(o.Method)] = d.operation(o, minor)
+		maps.Copy(schemas, p.Components(minor))
 	}
+	components := object{"schemas": schemas}
 	out := object{
 		"openapi": "3.1.0",
 		"info":    object{"title": d.Title, "description": d.Description, "version": d.Version},
 		"servers": []object{{"url": d.Server}},
-		"paths":   paths,
+		"paths":   paths, "components": components,
 	}
-	components := object{"schemas": d.Components}
 	if d.Basic {
 		components["securitySchemes"] = object{"basic": object{"type": "http", "scheme": "basic"}}
 		out["security"] = []object{{"basic": []string{}}}
 	}
-	out["components"] = components
 	return out
 }
 
-func (d Document) operation(o Operation, minor int) object {
-	out := object{"summary": o.Does, "operationId": operationID(o), "tags": []string{o.Tag}, "responses": d.responses(o, minor)}
+func (d Document) operation(part Part, o Operation, minor int) object {
+	out := object{"summary": o.Does, "operationId": operationID(o), "tags": []string{o.Tag}, "responses": d.responses(part, o, minor)}
 	var parameters []object
 	for _, name := range pathParameter.FindAllStringSubmatch(o.Path, -1) {
 		parameters = append(parameters, object{"name": name[1], "in": "path", "required": true, "schema": Typed("string")})
@@ -69,7 +78,7 @@ func (d Document) operation(o Operation, minor int) object {
 			parameters = append(parameters, parameter(p, "query", minor))
 		}
 	}
-	for _, p := range d.Headers {
+	for _, p := range part.Headers {
 		parameters = append(parameters, parameter(p, "header", minor))
 	}
 	if len(parameters) > 0 {
@@ -107,7 +116,7 @@ func parameter(p Parameter, in string, minor int) object {
 	return out
 }
 
-func (d Document) responses(o Operation, minor int) object {
+func (d Document) responses(part Part, o Operation, minor int) object {
 	out := object{}
 	for _, a := range o.Answers {
 		r := object{"description": http.StatusText(a.Status)}
@@ -124,9 +133,9 @@ func (d Document) responses(o Operation, minor int) object {
 		out[strconv.Itoa(a.Status)] = r
 	}
 	for _, status := range o.refusals(d.Basic) {
-		body, ok := d.Refusals[status]
+		body, ok := part.Refusals[status]
 		if !ok {
-			body = d.Refusals[0]
+			body = part.Refusals[0]
 		}
 		out[strconv.Itoa(status)] = object{"description": http.StatusText(status), "content": object{"application/json": object{"schema": body}}}
 	}

@@ -99,6 +99,18 @@ var (
 // Flag is a boolean. Requests may say one of the words that stand for one, in any case, or null for the default.
 func Flag() Kind { return plain{Typed("boolean"), flagTakes(), checkFlag} }
 
+// Boolean is true or false and nothing that stands for it.
+func Boolean() Kind {
+	s := Typed("boolean")
+	return plain{s, s, func(name string, value json.RawMessage) error {
+		var b bool
+		if json.Unmarshal(value, &b) != nil || IsNull(value) {
+			return node.Invalidf("Expected boolean for %s: %s", name, value)
+		}
+		return nil
+	}}
+}
+
 // Choice is a boolean that may also be null.
 func Choice() Kind { return plain{Typed("boolean", "null"), flagTakes(), checkFlag} }
 

@@ -1,6 +1,10 @@
 package openapi
 
-import "github.com/google/jsonschema-go/jsonschema"
+import (
+	"reflect"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
 
 // Schema is a JSON Schema, draft 2020-12.
 type Schema = jsonschema.Schema
@@ -47,3 +51,13 @@ func Ref(name string) *Schema { return &Schema{Ref: "#/components/schemas/" + na
 
 // OrNull also allows null.
 func OrNull(s *Schema) *Schema { return &Schema{AnyOf: []*Schema{s, Typed("null")}} }
+
+// Of is the schema of what a Go type marshals to. Pointers may be null; a key that may be omitted need not be there.
+func Of(t reflect.Type) *Schema {
+	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{})
+	if err != nil {
+		// Types that cannot be marshalled are a programmer's error, which the test of the document finds.
+		return Nothing()
+	}
+	return s
+}

@@ -1,0 +1,87 @@
+package extension
+
+import (
+	"fmt"
+	"net/url"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"cagenut/node"
+	"cagenut/web"
+	"cagenut/web/openapi"
+)
+
+// description is this API as its document shows it.
+func (a *api) description() openapi.Part {
+	return openapi.Part{
+		Operations: []openapi.Operation{eventsOperation(), abortsOperation(), attemptsOperation(), documentOperation()},
+		Components: func(int) map[string]*openapi.Schema {
+			return map[string]*openapi.Schema{
+				"Attempt": openapi.Of(reflect.TypeFor[Attempt]()), "Attempts": openapi.Of(reflect.TypeFor[attemptList]()), "Aborts": openapi.Of(reflect.TypeFor[abortAnswer]()),
+				"Error": openapi.Record(map[string]*openapi.Schema{"error": openapi.Record(map[string]*openapi.Schema{"message": openapi.Typed("string"), "code": openapi.Typed("integer")})}),
+			}
+		},
+		Refusals: map[int]*openapi.Schema{0: openapi.Ref("Error")},
+	}
+}
+
+const tag = "cagenut"
+
+func eventsOperation() openapi.Operation {
+	return openapi.Operation{Method: "GET", Path: "/cagenut/v1/events", Does: "Follow all state changes as server-sent events.", Tag: tag, May: []int{503},
+		Answers: []openapi.Answer{{Status: 200, Type: "text/event-stream", Shows: openapi.Shows(openapi.Typed("string"))}}}
+}
+
+func abortsOperation() openapi.Operation {
+	return openapi.Operation{Method: "POST", Path: "/cagenut/v1/aborts", Does: "Abort many inspections, and say for each node what came of it.", Tag: tag, Body: abortArguments(),
+		Answers: []openapi.Answer{{Status: 200, Shows: openapi.Shows(openapi.Ref("Aborts"))}}}
+}
+
+func attemptsOperation() openapi.Operation {
+	return openapi.Operation{Method: "GET", Path: "/cagenut/v1/nodes/:ident/attempts", Does: "List the inspections of a node, the newest first.", Tag: tag,
+		Answers: []openapi.Answer{{Status: 200, Shows: openapi.Shows(openapi.Ref("Attempts"))}},
+		Query: []openapi.Parameter{
+			{Name: "limit", Does: "How many to show; 1000 at most.", Kind: openapi.Integer(1, "limit must be a number from 1 to 1000.")},
+			{Name: "marker", Does: "The id of the last one that was seen.", Kind: openapi.Text(255)},
+		}}
+}
+
+func documentOperation() openapi.Operation {
+	return openapi.Operation{Method: "GET", Path: "/cagenut/v1/openapi.json", Does: "Show this document.", Tag: tag,
+		Answers: []openapi.Answer{{Status: 200, Shows: openapi.Shows(openapi.Typed("object"))}},
+		Query: []openapi.Parameter{{Name: "version", Does: "The microversion of Ironic's API that is described; the newest without it.",
+			Kind: openapi.Text(16)}}}
+}
+
+func query(c *fiber.Ctx) url.Values {
+	out := url.Values{}
+	for k, v := range c.Context().QueryArgs().All() {
+		out.Set(string(k), string(v))
+	}
+	return out
+}
+
+// document is the OpenAPI document of this API and of Ironic's, at the microversion ?version=1.N.
+func (a *api) document(c *fiber.Ctx) error {
+	q := query(c)
+	if err := documentOperation().CheckQuery(q, 0, nil); err != nil {
+		return err
+	}
+	minor := a.o.MaxMinor
+	if said := q.Get("version"); said != "" {
+		n, ok := strings.CutPrefix(said, "1.")
+		var err error
+		if minor, err = strconv.Atoi(n); !ok || err != nil || minor < 1 || minor > a.o.MaxMinor {
+			return node.Invalidf("version must be between 1.1 and 1.%d.", a.o.MaxMinor)
+		}
+	}
+	d := openapi.Document{
+		Title: "Cagenut", Version: fmt.Sprintf("1.%d", minor), Server: web.BaseURL(c, a.o.PublicURL), Basic: a.o.SignIn,
+		Description: "OpenStack Ironic's Bare Metal API at one microversion, as this appliance serves it, and what it adds below /cagenut/v1. Every path below /v1 is served without that prefix too.",
+		Parts:       []openapi.Part{a.o.API, a.description()},
+	}
+	return c.JSON(d.At(minor))
+}

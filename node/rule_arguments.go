@@ -34,6 +34,7 @@ func RuleActions() []string { return slices.Sorted(slices.Values(actionOrder)) }
 type ruleArgument struct {
 	name     string
 	optional bool
+	whole    bool // a list or object: no text ever becomes one
 	check    func(any) error
 }
 
@@ -48,10 +49,13 @@ func optional(name string, check func(any) error) ruleArgument {
 	return ruleArgument{name: name, optional: true, check: check}
 }
 
+func (a ruleArgument) asWhole() ruleArgument { a.whole = true; return a }
+
 var (
 	aValue     = required("value", anything)
 	aPath      = required("path", isNodePath)
 	aName      = required("name", isText)
+	aList      = required("values", isList).asWhole()
 	aPortID    = required("port_id", isText)
 	aPortPath  = required("path", isPortPath)
 	aDataPath  = required("path", isDataPath)
@@ -59,14 +63,14 @@ var (
 )
 
 var ruleOperators = map[string]ruleSignature{
-	"eq":       {required("values", isList), optional("force_strings", isFlag)},
-	"lt":       {required("values", isList), optional("force_strings", isFlag)},
-	"gt":       {required("values", isList), optional("force_strings", isFlag)},
+	"eq":       {aList, optional("force_strings", isFlag)},
+	"lt":       {aList, optional("force_strings", isFlag)},
+	"gt":       {aList, optional("force_strings", isFlag)},
 	"is-empty": {aValue},
 	"in-net":   {required("address", anything), required("subnet", isSubnet)},
 	"matches":  {aValue, required("regex", isRegex)},
 	"contains": {aValue, required("regex", isRegex)},
-	"one-of":   {aValue, optional("values", isList)},
+	"one-of":   {aValue, optional("values", isList).asWhole()},
 	"is-none":  {aValue},
 	"is-true":  {aValue},
 	"is-false": {aValue},
@@ -89,7 +93,7 @@ var ruleActions = map[string]ruleSignature{
 	"extend-port-attribute": {aPortID, aPortPath, aValue, uniqueFlag},
 	"del-port-attribute":    {aPortID, aPortPath},
 	"api-call": {
-		required("url", isWebURL), optional("headers", isTexts), optional("proxies", isTexts), optional("timeout", isPositive),
+		required("url", isWebURL), optional("headers", isTexts).asWhole(), optional("proxies", isTexts).asWhole(), optional("timeout", isPositive),
 		optional("retries", isCount), optional("backoff_factor", isCount),
 	},
 }
@@ -151,7 +155,7 @@ func checkRuleArguments(s ruleSignature, args, loop any) error {
 	}
 	for _, a := range s {
 		v, ok := given[a.name]
-		if !ok || isTemplate(v, loop) {
+		if !ok || !a.whole && isTemplate(v, loop) {
 			continue
 		}
 		if err := a.check(v); err != nil {

@@ -34,13 +34,16 @@ func (a *api) stateOperations() []operation {
 		provision = append(provision, openapi.Parameter{Name: name, Kind: openapi.Anything()})
 	}
 	modes := &fault{404, "This endpoint is supported starting with the API version 1.76"}
+	console := op("GET", "/states/console", "Show the console.", nil, shows(openapi.Record(map[string]*openapi.Schema{"console_enabled": openapi.Typed("boolean"), "console_info": openapi.Typed("object", "null")})), a.showConsole)
+	turned := console // Ironic's routing serves it this way round too, and its API tests ask so
+	turned.Path = "/v1/nodes/states/console/:node"
 	device := openapi.Arguments{{Name: "boot_device", Required: true, Kind: bootDevices()}, {Name: "persistent", Kind: openapi.Flag()}}
 	return []operation{
 		op("GET", "/states", "Show the states of a node.", nil, openapi.Answer{Status: 200, Shows: a.statesSchema}, a.showStates),
 		asks(op("PUT", "/states/provision", "Ask for a change of the provision state, such as an abort.", provision, verb, a.setProvision)),
 		op("PUT", "/states/power", "Ask for a change of the power.", openapi.Arguments{target(openapi.Text(255)),
 			{Name: "timeout", Does: "Seconds that it may take.", Kind: timeout()}}, verb, a.setPower),
-		op("GET", "/states/console", "Show the console.", nil, shows(openapi.Record(map[string]*openapi.Schema{"console_enabled": openapi.Typed("boolean"), "console_info": openapi.Typed("object", "null")})), a.showConsole),
+		console, turned,
 		op("PUT", "/states/console", "Switch the console on or off.", openapi.Arguments{{Name: "enabled", Required: true, Kind: openapi.Flag()}}, accepted, a.setConsole),
 		since(12, node.ErrNotAcceptable, op("PUT", "/states/raid", "Say which RAID configuration the node shall get.", raidBody{}, none, a.setRAID)),
 		since(76, modes, op("PUT", "/states/boot_mode", "Set the boot mode.", openapi.Arguments{target(openapi.Text(255))}, verb, a.setBootMode)),

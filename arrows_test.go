@@ -52,6 +52,7 @@ var owners = map[string][]string{
 	"github.com/google/uuid":          {"bmc/sim", "cmd", "conductor", "inspect", "node", "store", "web"},
 	"go.uber.org/goleak":              {},
 	"github.com/chromedp":             {},
+	"github.com/getkin/kin-openapi":   {},
 	"github.com/gophercloud":          {},
 	"github.com/google/go-cmp":        {},
 	"github.com/rogpeppe/go-internal": {},

@@ -73,6 +73,9 @@ type Watched interface {
 	WaitingSince(ctx context.Context, t time.Time) ([]node.Node, error)
 	// Waiting lists all nodes in `inspect wait`.
 	Waiting(ctx context.Context) ([]node.Node, error)
+	// LookupAddresses are the BMC addresses by which a report may find a node, of all nodes in `inspect wait` by UUID; a node
+	// that has none is there all the same. It is asked for every report, and must be cheap with a whole hall waiting.
+	LookupAddresses(ctx context.Context) (map[string][]string, error)
 	// Interrupted lists the nodes that a worker held when the appliance died.
 	Interrupted(ctx context.Context) ([]node.Node, error)
 	// PowerUnchecked lists at most limit free nodes whose power was last confirmed before t, the oldest first.

@@ -94,13 +94,13 @@ func (c *Conductor) addressee(ctx context.Context, actor node.Actor, r ReportReq
 
 // candidates are the nodes that own a reported MAC, the one that is asked for, and all that wait.
 func (c *Conductor) candidates(ctx context.Context, k Keys, asked string) ([]Candidate, error) {
-	waiting, err := c.Watched.Waiting(ctx)
+	waiting, err := c.Watched.LookupAddresses(ctx)
 	if err != nil {
 		return nil, err
 	}
 	byUUID := map[string]*Candidate{}
-	for _, n := range waiting {
-		byUUID[n.UUID] = &Candidate{NodeUUID: n.UUID, Waiting: true, BMCAddresses: lookupAddresses(n)}
+	for uuid, addresses := range waiting {
+		byUUID[uuid] = &Candidate{NodeUUID: uuid, Waiting: true, BMCAddresses: addresses}
 	}
 	ports, err := c.Ports.Ports(ctx, node.PortFilter{Addresses: append([]string{}, k.MACs...)})
 	if err != nil {
@@ -138,17 +138,6 @@ func ofTheToken(all []Candidate, proven string) []Candidate {
 		}
 	}
 	return all
-}
-
-func lookupAddresses(n node.Node) []string {
-	list, _ := n.DriverInternalInfo[lookupKey].([]any)
-	out := make([]string, 0, len(list))
-	for _, v := range list {
-		if s, ok := v.(string); ok {
-			out = append(out, s)
-		}
-	}
-	return out
 }
 
 // accept stores a report that has found its node, for the attempt that the node had when the report was found to be its.

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"cagenut/node"
 )
 
@@ -125,5 +127,26 @@ func TestWhoWaitsAndWhosePowerIsUnchecked(t *testing.T) {
 	free := r.add(t, node.Available)
 	if got := must(r.PowerUnchecked(t.Context(), begin, 10))(t); len(got) != 1 || got[0].UUID != free.UUID {
 		t.Errorf("power unchecked: %d", len(got))
+	}
+}
+
+func TestLookupAddressesAreThoseOfTheNodesThatWait(t *testing.T) {
+	r := newRig(t)
+	r.add(t, node.Manageable)
+	bare, _ := r.waiting(t)
+	n, a := r.waiting(t)
+	_, err := r.Move(t.Context(), node.Move{
+		Node: n.UUID, From: node.InspectWait, Attempt: a.ID, At: begin,
+		Internal: map[string]any{"lookup_bmc_addresses": []string{"192.0.2.10", "2001:db8::10"}, "agent_secret_token": "not-a-real-one"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.LookupAddresses(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(map[string][]string{bare.UUID: nil, n.UUID: {"192.0.2.10", "2001:db8::10"}}, got); d != "" {
+		t.Error(d)
 	}
 }

@@ -90,28 +90,24 @@ func TestTheWholeLifeOfANodeWithTheOpenstackClient(t *testing.T) {
 
 	t.Log("an inspection that somebody waits for, and somebody else aborts")
 	waiting := openstackFor(t, a)
-	waiter := make(chan string)
-	go func() { waiter <- waiting.refused("node", "inspect", "spare", "--wait") }()
+	waiting.begin("baremetal", "node", "inspect", "spare", "--wait")
 	a.waitFor("spare", "inspect wait")
 	o.baremetal("node", "abort", "spare")
 	shows(record{"provision_state": "inspect failed", "last_error": "Inspection was aborted by request."})
-	if words := <-waiter; !strings.Contains(words, "It's in state inspect failed, and has error: Inspection was aborted by request.") {
-		t.Errorf("who waited was told %q", words)
+	if got := waiting.end(); got.Code == 0 || !strings.Contains(got.words(), "It's in state inspect failed, and has error: Inspection was aborted by request.") {
+		t.Errorf("who waited was told %d, %q", got.Code, got.words())
 	}
 	if events := column(o.list("node", "history", "list", "spare"), "Description of the event"); !slices.Contains(events, any("Inspection was aborted by request.")) {
 		t.Errorf("the history is %q", events)
 	}
 
 	t.Log("an inspection that the server reports to")
-	go func() {
-		if out := waiting.baremetal("node", "inspect", "spare", "--wait"); !strings.Contains(out, "Waiting for provision state manageable") {
-			t.Errorf("who waits is told %q", out)
-		}
-		waiter <- ""
-	}()
+	waiting.begin("baremetal", "node", "inspect", "spare", "--wait")
 	a.waitFor("spare", "inspect wait")
 	must[any](a, "POST", "/v1/continue_inspection", reportOf(mac))
-	<-waiter
+	if got := waiting.end(); got.Code != 0 || !strings.Contains(got.words(), "Waiting for provision state manageable on node spare") {
+		t.Errorf("who waited was told %d, %q", got.Code, got.words())
+	}
 	shows(record{"provision_state": "manageable", "last_error": nil})
 	if properties := o.show("node", "show", "spare")["properties"].(record); properties["cpu_arch"] != "x86_64" || fmt.Sprint(properties["memory_mb"]) != "65536" {
 		t.Errorf("the inspection has found %v", properties)

@@ -2,10 +2,10 @@ package e2e_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"os/exec"
 	"slices"
 	"strings"
@@ -15,23 +15,24 @@ import (
 
 // openstack is Debian's client, pointed at an appliance. It runs the client's main in one process that is kept.
 type openstack struct {
-	t   *testing.T
-	in  io.Writer
-	out *bufio.Reader
-	log bytes.Buffer
+	t        *testing.T
+	in       io.Writer
+	out      *bufio.Reader
+	log      *said
+	settings environment
 }
 
-// openstackFor starts the client for an appliance where nobody signs in, unless other settings of its environment are given.
-func openstackFor(t *testing.T, a *appliance, settings ...string) *openstack {
+// environment is what the client is told by environment variables.
+type environment map[string]string
+
+// openstackFor starts the client for an appliance where nobody signs in.
+func openstackFor(t *testing.T, a *appliance) *openstack {
 	t.Helper()
 	path := python(t, "openstackclient.shell", "ironicclient.osc.plugin")
-	if settings == nil {
-		settings = []string{"OS_AUTH_TYPE=none", "OS_ENDPOINT=" + a.base}
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // it ends by itself, in Cleanup, when the test's context is over
 	cmd := exec.CommandContext(ctx, path, "testdata/kept_openstack.py")
-	o := &openstack{t: t}
-	cmd.Env, cmd.Stderr = bare(t, settings...), &o.log
+	o := &openstack{t: t, log: &said{}, settings: environment{"OS_AUTH_TYPE": "none", "OS_ENDPOINT": a.base}}
+	cmd.Env, cmd.Stderr = bare(t), o.log
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -49,11 +50,19 @@ func openstackFor(t *testing.T, a *appliance, settings ...string) *openstack {
 			t.Error(err)
 		}
 		if err := cmd.Wait(); err != nil {
-			t.Errorf("the openstack client: %v\n%s", err, &o.log)
+			t.Errorf("the openstack client: %v\n%s", err, o.log)
 		}
 	})
 	o.in, o.out = in, bufio.NewReader(out)
 	return o
+}
+
+// with is the same client with further settings.
+func (o *openstack) with(settings environment) *openstack {
+	other := *o
+	other.settings = maps.Clone(o.settings)
+	maps.Copy(other.settings, settings)
+	return &other
 }
 
 // answer is what a command printed, and its exit code.
@@ -68,23 +77,34 @@ func (a answer) words() string { return strings.Join(strings.Fields(a.Out+" "+a.
 // run runs one command, however it ends.
 func (o *openstack) run(args ...string) answer {
 	o.t.Helper()
-	line, err := json.Marshal(args)
+	o.begin(args...)
+	return o.end()
+}
+
+// begin starts a command, which goes on while the test does something else.
+func (o *openstack) begin(args ...string) {
+	o.t.Helper()
+	line, err := json.Marshal(map[string]any{"arguments": args, "settings": o.settings})
 	if err != nil {
 		o.t.Fatal(err)
 	}
 	if _, err := o.in.Write(append(line, '\n')); err != nil {
-		o.t.Fatalf("%v\n%s", err, &o.log)
+		o.t.Fatalf("%v\n%s", err, o.log)
 	}
+}
+
+// end waits until the command that was begun has ended.
+func (o *openstack) end() (a answer) {
+	o.t.Helper()
 	got, err := o.out.ReadBytes('\n')
-	var a answer
 	if err == nil {
 		err = json.Unmarshal(got, &a)
 	}
 	if err != nil {
-		o.t.Fatalf("openstack %s: %v: %s\n%s", strings.Join(args, " "), err, got, &o.log)
+		o.t.Fatalf("the openstack client: %v: %s\n%s", err, got, o.log)
 	}
 	if strings.Contains(a.Errors, "Traceback") {
-		o.t.Errorf("openstack %s shows a person a traceback: %s", strings.Join(args, " "), a.Errors)
+		o.t.Errorf("the openstack client shows a person a traceback: %s", a.Errors)
 	}
 	return a
 }

@@ -18,7 +18,7 @@ import (
 const (
 	maxSteps     = 10_000           // conditions and actions, each round of a loop counted
 	maxBytes     = 16 << 20         // of arguments and of the texts that they become
-	maxRegexWork = 1 << 29          // size of the program times length of the text
+	maxRegexWork = 1 << 26          // size of the program times length of the text
 	maxText      = 64 << 10         // bytes of one text
 	maxNotes     = 100              // kept; the rest is counted
 	maxNote      = 500              // bytes of one note

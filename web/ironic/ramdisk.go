@@ -26,7 +26,7 @@ func (a *api) ramdiskOperations() []operation {
 	report := op("POST", "/v1/continue_inspection", "Report what a ramdisk found.", 1, openapi.Answer{Status: 202, Shows: reportAnswer}, a.continueInspection)
 	report.Query = []openapi.Parameter{
 		{Name: "attempt", Does: "The token of the attempt, from the callback address that the ramdisk was booted with.", Kind: openapi.Text(255)},
-		{Name: "node_uuid", Since: fullReportSince, Older: func(string) error { return node.Invalidf("Unexpected arguments: node_uuid") }, Kind: openapi.UUID()},
+		{Name: "node_uuid", Since: fullReportSince, Older: func(string) error { return tooOldToReport }, Kind: openapi.UUID()},
 	}
 	report.Body = reportBody{}
 	return []operation{lookup, heartbeat, report}
@@ -35,6 +35,8 @@ func (a *api) ramdiskOperations() []operation {
 // fullReportSince is the version from which the answer to a report is the document of a lookup. Before it, only 1.1 can
 // report: that is the version of ramdisks that name none.
 const fullReportSince = 84
+
+var tooOldToReport = &fault{404, "API version 1.84 or newer is required"}
 
 func reportAnswer(minor int) *openapi.Schema {
 	if minor >= fullReportSince {
@@ -129,7 +131,7 @@ func (r *request) ramdisk() node.Actor {
 // continueInspection is where ramdisks report (contract.md §4.1). The answer comes once the report is stored.
 func (a *api) continueInspection(r *request) error {
 	if r.minor > 1 && r.minor < fullReportSince {
-		return &fault{404, "API version 1.84 or newer is required"}
+		return tooOldToReport
 	}
 	req := conductor.ReportRequest{Body: bytes.Clone(r.Body()), NodeUUID: r.query.Get("node_uuid"), Token: node.Secret(r.query.Get("attempt"))}
 	if r.minor < fullReportSince {

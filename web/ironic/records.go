@@ -81,8 +81,11 @@ func (a *api) showInventory(r *request) error {
 	return r.JSON(map[string]json.RawMessage{"inventory": i.Inventory, "plugin_data": plugin})
 }
 
-// shortEvent is how much of an event the short form shows, in characters.
-const shortEvent = 255
+// shortEvent is the longest event that the short form shows whole, in characters; of a longer one it shows the beginning.
+const (
+	shortEvent = 255
+	cutEvent   = 251
+)
 
 func historySchema(int) *openapi.Schema {
 	word := openapi.Typed("string")
@@ -100,7 +103,7 @@ func (a *api) historyView(r *request, n node.Node, h node.History, detail bool) 
 		return out
 	}
 	if text := []rune(h.Event); len(text) > shortEvent {
-		out["event"] = string(text[:shortEvent])
+		out["event"] = string(text[:cutEvent]) + "..."
 	}
 	return out
 }

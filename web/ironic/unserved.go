@@ -72,7 +72,7 @@ func volumeSchema() *openapi.Schema {
 func (a *api) unservedOfNode() []operation {
 	op := func(method, path string, since int, older error, o openapi.Operation, do func(*request) error) operation {
 		o.Method, o.Path, o.Since = method, "/v1/nodes/:node"+path, since
-		if o.Tag = "nodes"; o.Answers == nil {
+		if o.Tag = "nodes"; o.Answers == nil && o.Does == "" {
 			o.Does = "Refused: no interface of this appliance can do it."
 		}
 		return operation{o, older, do}
@@ -95,7 +95,7 @@ func (a *api) unservedOfNode() []operation {
 		op("GET", "/volume", 32, nil, openapi.Operation{Does: "Say where the lists of volumes are.", Answers: []openapi.Answer{{Status: 200, Shows: openapi.Shows(volumeSchema())}}}, a.nodeVolume),
 		none("/volume/connectors", "connectors", 32, append(paging(), detail, fields)...),
 		none("/volume/targets", "targets", 32, append(paging(), detail, fields)...),
-		op("GET", "/allocation", 52, nil, openapi.Operation{}, a.noAllocation),
+		op("GET", "/allocation", 52, nil, openapi.Operation{Does: "Refused: there are no allocations."}, a.noAllocation),
 		none("/management/indicators", "indicators", 1),
 		op("GET", "/vendor_passthru/methods", 1, nil, openapi.Operation{Does: "Show that there are none.", Answers: []openapi.Answer{nothing}}, a.noMethods),
 		op("GET", "/vmedia", 93, &node.NotFound{Text: "The resource could not be found."}, openapi.Operation{}, a.unsupported("virtual media")),

@@ -67,7 +67,7 @@ func (a *api) chassisView(r *request, ch node.Chassis, names []string) map[strin
 // uuidIn is the UUID that an element of the path is; below 1.91 `.json` at its end is no part of it.
 func (r *request) uuidIn(element, called string) (string, error) {
 	s := r.Params(element)
-	if r.minor < 91 {
+	if r.minor < suffixUntil {
 		s = strings.TrimSuffix(s, ".json")
 	}
 	if !node.IsUUID(s) {

@@ -156,7 +156,7 @@ func (a *api) listDrivers(r *request) error {
 // namedDriver is the driver that the path names; below 1.91 `.json` at its end is no part of the name.
 func namedDriver(r *request) (node.Driver, error) {
 	name := r.Params("driver")
-	if r.minor < 91 {
+	if r.minor < suffixUntil {
 		name = strings.TrimSuffix(name, ".json")
 	}
 	d, err := node.DriverNamed(name)

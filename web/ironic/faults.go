@@ -41,9 +41,9 @@ var roots = []string{"/v1", "/nodes", "/ports", "/chassis", "/drivers", "/conduc
 
 // ErrorShapes are the shapes of errors below all paths of this API, for web.AppOptions.
 func ErrorShapes() []web.ErrorShape {
-	var out []web.ErrorShape
+	out := []web.ErrorShape{{Prefix: "/", Answer: AnswerError}}
 	for _, r := range roots {
-		out = append(out, web.ErrorShape{Prefix: r, Answer: AnswerError})
+		out = append(out, web.ErrorShape{Prefix: r, Answer: AnswerError}, web.ErrorShape{Prefix: r + ".json", Answer: AnswerError})
 	}
 	return out
 }

@@ -47,14 +47,18 @@ func newAPI(o Options) *api {
 func Register(r fiber.Router, o Options) {
 	a := newAPI(o)
 	for _, op := range a.operations() {
-		h := a.serve(op)
-		r.Add(op.Method, op.Path, h)
+		paths := []string{op.Path}
 		// The tree is served without the prefix too: those addresses are the bookmarks (contract.md §1.2).
 		if bookmark, ok := strings.CutPrefix(op.Path, "/v1/"); ok {
-			r.Add(op.Method, "/"+bookmark, h)
+			paths = append(paths, "/"+bookmark)
+		}
+		for _, path := range paths {
+			r.Add(op.Method, path, a.serve(op, false))
+			if last := path[strings.LastIndex(path, "/")+1:]; last != "" && last[0] != ':' {
+				r.Add(op.Method, path+".json", a.serve(op, true))
+			}
 		}
 	}
-	r.Get("/v1.json", a.serve(operation{do: a.root}))
 }
 
 // Description is the API as the document of it shows it.

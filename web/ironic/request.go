@@ -29,13 +29,18 @@ type request struct {
 	args  openapi.Values // of a body of arguments
 }
 
-// serve answers one operation. Callers whose version is in range get the version headers, also on errors.
-func (a *api) serve(o operation) fiber.Handler {
+// serve answers one operation. Callers whose version is in range get the version headers, also on errors. suffixed says
+// that the address has `.json` at its end, which is no part of it below 1.91 (contract.md §1.6); addresses that end in a
+// name see to that themselves, because a name may end so.
+func (a *api) serve(o operation, suffixed bool) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		if err := a.negotiate(c); err != nil {
 			return AnswerError(c, err)
 		}
 		r := &request{Ctx: c, minor: minor(c), query: query(c)}
+		if suffixed && r.minor >= suffixUntil {
+			return c.Next()
+		}
 		if err := r.check(o); err != nil {
 			return err
 		}
@@ -93,6 +98,9 @@ func (r *request) page() node.Page {
 	return p
 }
 
+// suffixUntil is the version from which `.json` at the end of an address is part of it.
+const suffixUntil = 91
+
 // namesSince is the version from which nodes have names.
 const namesSince = 5
 
@@ -105,7 +113,7 @@ func (r *request) ident(element string, known func(ident string) bool) (string, 
 	if err != nil || !logicalName.MatchString(s) {
 		return "", node.Invalidf("Expected UUID or name for %s_ident: %s", element, r.Params(element))
 	}
-	if short, ok := strings.CutSuffix(s, ".json"); ok && r.minor < 91 && !known(s) {
+	if short, ok := strings.CutSuffix(s, ".json"); ok && r.minor < suffixUntil && !known(s) {
 		s = short
 	}
 	return s, nil

@@ -15,7 +15,7 @@ var tooOldForIt = &fault{404, "The API is not supported for this version"}
 // document does not name them.
 func (a *api) unserved() []operation {
 	var all []operation
-	add := func(method, path string, since int, older error, key string) {
+	add := func(method, path, thing string, since int, older error, key string) {
 		o := openapi.Operation{Method: method, Path: "/v1/" + path, Tag: "not served", Since: since}
 		if key != "" {
 			o.Does, o.Answers = "Show that there are none.", []openapi.Answer{{Status: 200, Shows: emptyListSchema(key)}}
@@ -23,7 +23,7 @@ func (a *api) unserved() []operation {
 			return
 		}
 		o.Does, o.May = "Refused: this appliance keeps none.", []int{404}
-		all = append(all, operation{o, older, func(*request) error { return unrouted() }})
+		all = append(all, operation{o, older, func(*request) error { return &routed{status: 404, text: "This appliance keeps no " + thing + "."} }})
 	}
 	for _, part := range []struct {
 		path, thing string
@@ -31,29 +31,29 @@ func (a *api) unserved() []operation {
 	}{{"allocations", "allocations", 52}, {"deploy_templates", "deploy templates", 55}, {"runbooks", "runbooks", 92}} {
 		refusal := "The API version does not allow " + part.thing
 		missing, noMethod := &routed{status: 404, text: refusal}, &routed{status: 405, text: refusal, allow: "GET"}
-		add("GET", part.path, part.since, missing, part.path)
-		add("POST", part.path, part.since, noMethod, "")
-		add("GET", part.path+"/:ident", part.since, missing, "")
-		add("PATCH", part.path+"/:ident", part.since, noMethod, "")
-		add("DELETE", part.path+"/:ident", part.since, noMethod, "")
+		add("GET", part.path, part.thing, part.since, missing, part.path)
+		add("POST", part.path, part.thing, part.since, noMethod, "")
+		add("GET", part.path+"/:ident", part.thing, part.since, missing, "")
+		add("PATCH", part.path+"/:ident", part.thing, part.since, noMethod, "")
+		add("DELETE", part.path+"/:ident", part.thing, part.since, noMethod, "")
 	}
 	for _, part := range []struct {
-		path, key string
-		since     int
-	}{{"portgroups", "portgroups", 23}, {"volume/connectors", "connectors", 32}, {"volume/targets", "targets", 32}} {
-		add("GET", part.path, part.since, tooOldForIt, part.key)
+		path, key, thing string
+		since            int
+	}{{"portgroups", "portgroups", "portgroups", 23}, {"volume/connectors", "connectors", "volume connectors", 32}, {"volume/targets", "targets", "volume targets", 32}} {
+		add("GET", part.path, part.thing, part.since, tooOldForIt, part.key)
 		if part.key == "portgroups" {
-			add("GET", part.path+"/detail", part.since, tooOldForIt, part.key)
+			add("GET", part.path+"/detail", part.thing, part.since, tooOldForIt, part.key)
 		}
 		for _, method := range []string{"POST", "GET", "PATCH", "DELETE"} {
 			path := part.path + "/:ident"
 			if method == "POST" {
 				path = part.path
 			}
-			add(method, path, part.since, tooOldForIt, "")
+			add(method, path, part.thing, part.since, tooOldForIt, "")
 		}
 	}
-	add("POST", "events", 54, tooOldForIt, "")
+	add("POST", "events", "events", 54, tooOldForIt, "")
 	volume := openapi.Operation{Method: "GET", Path: "/v1/volume", Does: "Say where the lists of volumes are.", Tag: "not served", Since: 32, Answers: []openapi.Answer{{Status: 200, Shows: openapi.Shows(volumeSchema())}}}
 	return append(all, operation{volume, tooOldForIt, func(r *request) error { return a.sendVolumeLinks(r, "") }})
 }

@@ -143,7 +143,7 @@ func serve(b *testing.B, a *appliance) string {
 	log := slog.New(slog.DiscardHandler)
 	guard, err := auth.Guard(auth.Options{Mode: auth.None, Log: log})
 	must(b, err)
-	app := web.NewApp(web.AppOptions{Log: log, Errors: ironic.ErrorShapes()})
+	app := web.NewApp(web.AppOptions{Log: log, Errors: []web.ErrorShape{ironic.ErrorShape()}})
 	app.Use(guard)
 	ironic.Register(app, ironic.Options{Conductor: a.Conductor, Store: a.store, Host: "bench"})
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -34,7 +34,7 @@ type AppOptions struct {
 }
 
 // ReportDoors are the paths at which ramdisks report (design.md §7).
-var ReportDoors = []string{"/v1/continue_inspection", "/continue_inspection", "/v1/continue"}
+var ReportDoors = []string{"/v1/continue_inspection", "/continue_inspection", "/v1/continue_inspection.json", "/continue_inspection.json", "/v1/continue"}
 
 const (
 	defaultTimeout   = 30 * time.Second

@@ -204,7 +204,9 @@ func (a *appliance) serveRoutes(ctx context.Context) error {
 	}
 	pages := ui.New(ui.Options{Conductor: a.conductor, Store: a.store, PublicURL: s.PublicURL, InspectTimeout: s.InspectTimeout})
 	a.hub = live.New(live.Options{Store: a.store, Pages: pages, Log: a.log})
-	a.app = web.NewApp(web.AppOptions{Context: ctx, Log: a.log, TrustedProxies: s.TrustedProxies, Errors: append(ironic.ErrorShapes(), pages.ErrorShape(), web.ErrorShape{Prefix: "/cagenut", Answer: web.AnswerError, Bodies: true})})
+	a.app = web.NewApp(web.AppOptions{Context: ctx, Log: a.log, TrustedProxies: s.TrustedProxies, Errors: []web.ErrorShape{
+		ironic.ErrorShape(), pages.ErrorShape(), {Prefix: "/cagenut", Answer: web.AnswerError, Bodies: true},
+	}})
 	ui.RegisterStatic(a.app)
 	a.app.Use(guard)
 	a.app.Get("/healthz", a.alive)

@@ -142,7 +142,7 @@ func (r *rack) PatchPort(ctx context.Context, _ node.Actor, uuid string, change 
 // serve serves the API over a real socket and gives its address.
 func serve(t *testing.T, r *rack) string {
 	t.Helper()
-	app := web.NewApp(web.AppOptions{Errors: ironic.ErrorShapes()})
+	app := web.NewApp(web.AppOptions{Errors: []web.ErrorShape{ironic.ErrorShape()}})
 	ironic.Register(app, ironic.Options{Conductor: r, Store: r, Host: "rack1"})
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -35,18 +35,9 @@ func (r *routed) Error() string { return r.text }
 // unrouted is the answer of an address that the caller's version does not have.
 func unrouted() error { return &routed{status: fiber.StatusNotFound} }
 
-// roots are the first path elements of this API.
-var roots = []string{"/v1", "/nodes", "/ports", "/chassis", "/drivers", "/conductors", "/shards", "/continue_inspection",
-	"/portgroups", "/volume", "/allocations", "/deploy_templates", "/runbooks", "/inspection_rules", "/events", "/lookup", "/heartbeat"}
-
-// ErrorShapes are the shapes of errors below all paths of this API, for web.AppOptions.
-func ErrorShapes() []web.ErrorShape {
-	out := []web.ErrorShape{{Prefix: "/", Answer: AnswerError}}
-	for _, r := range roots {
-		out = append(out, web.ErrorShape{Prefix: r, Answer: AnswerError}, web.ErrorShape{Prefix: r + ".json", Answer: AnswerError})
-	}
-	return out
-}
+// ErrorShape is the shape of errors at all addresses that no other part of the server has claimed, for web.AppOptions:
+// this API is served from the root.
+func ErrorShape() web.ErrorShape { return web.ErrorShape{Answer: AnswerError} }
 
 // AnswerError writes an error as Ironic does: JSON within a JSON string, in the shape of the family that it is of.
 func AnswerError(c *fiber.Ctx, err error) error {

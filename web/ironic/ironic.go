@@ -43,7 +43,7 @@ func newAPI(o Options) *api {
 }
 
 // Register adds the routes of the Bare Metal API to r. The application should answer errors below them with
-// [ErrorShapes].
+// [ErrorShape].
 func Register(r fiber.Router, o Options) {
 	a := newAPI(o)
 	for _, op := range a.operations() {

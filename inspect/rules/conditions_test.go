@@ -38,6 +38,7 @@ func TestConditions(t *testing.T) {
 		`{"op":"eq","args":{"values":[["a",1],["a","1"]]}}`:                                             true,
 		`{"op":"eq","args":{"values":[{"a":1},{"a":1}]}}`:                                               true,
 		`{"op":"eq","args":{"values":[{"a":1},{"b":1}]}}`:                                               false,
+		`{"op":"eq","args":{"values":[1e999,1e999]}}`:                                                   true,
 		`{"op":"eq","args":{"values":[true,1]}}`:                                                        false,
 		`{"op":"eq","args":{"values":["{inventory[nothing]}","x"]}}`:                                    false,
 		`{"op":"eq","args":{"values":["{inventory[system_vendor][product_name]} ","PowerEdge R640 "]}}`: true,

@@ -153,5 +153,10 @@ func (r *run) lookUpNode(f field) (view, error) {
 	if !ok {
 		return view{}, errAbsent
 	}
-	return view{value: v, secret: isSecretOfNode}.walk(f.steps[1:])
+	secret := isMaskedKey
+	switch f.steps[0].key {
+	case "driver_info", "driver_internal_info", "instance_info": // those that the API masks
+		secret = isSecretOfNode
+	}
+	return view{value: v, secret: secret}.walk(f.steps[1:])
 }

@@ -57,6 +57,7 @@ func TestFieldsAreFilledIn(t *testing.T) {
 		"{plugin_data[auth_token]}":            "***",
 		"{inventory[root][password]}":          "***",
 		"{inventory[root]}":                    "{'name': '/dev/sda', 'password': '***'}",
+		"{node.extra[token]}":                  "of a door",
 		"{node.driver_info}":                   "{'redfish_address': 'https://192.0.2.10', 'redfish_password': '***'}",
 	} {
 		if got, notes := filled(t, text); got != want || len(notes) > 0 {

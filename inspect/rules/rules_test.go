@@ -34,7 +34,7 @@ func input() rules.Input {
 			UUID: nodeUUID, Name: "r1-u01", Driver: node.DriverRedfish, Interfaces: interfaces(), ProvisionState: node.Inspecting, Traits: []string{"HW_CPU_X86_VMX"},
 			Properties: map[string]any{"capabilities": "boot_mode:uefi,cpu_vt:true", "local_gb": int64(930)},
 			DriverInfo: map[string]any{"redfish_address": "https://192.0.2.10", "redfish_password": "not-a-real-one"},
-			Extra:      map[string]any{"tags": []any{"a"}, "deep": map[string]any{"x": json.Number("1")}},
+			Extra:      map[string]any{"tags": []any{"a"}, "deep": map[string]any{"x": json.Number("1")}, "token": "of a door"},
 		},
 		Ports:     []node.Port{{UUID: portUUID, NodeUUID: nodeUUID, Address: "52:54:00:aa:bb:cc", PXEEnabled: true, Extra: map[string]any{"list": []any{}}}},
 		Inventory: []byte(inventory), PluginData: []byte(pluginData),

@@ -49,13 +49,14 @@ func (c *Conductor) workCleanUp(ctx context.Context, j node.Job) (time.Duration,
 		return done, nil
 	case stillWanted != nil:
 		return done, stillWanted
-	case err != nil:
-		return c.cleanUpFailed(ctx, n, a, err)
 	}
 	if p.Power != "" {
 		if err := c.Moves.SetPowerState(ctx, n.UUID, p.Power, c.Clock.Now()); err != nil {
 			return done, err
 		}
+	}
+	if err != nil {
+		return c.cleanUpFailed(ctx, n, a, p.Power, err)
 	}
 	a.CleanUpStep = p.Step
 	if !p.Ready {
@@ -89,13 +90,16 @@ func (c *Conductor) toCleanUp(ctx context.Context, j node.Job) (node.Node, node.
 }
 
 // cleanUpFailed tells on the node what could not be done, and says when to try again: with growing pauses, for as long
-// as the settings' CleanUpPatience.
-func (c *Conductor) cleanUpFailed(ctx context.Context, n node.Node, a node.Attempt, cause error) (time.Duration, error) {
+// as the settings' CleanUpPatience. power is what was confirmed all the same.
+func (c *Conductor) cleanUpFailed(ctx context.Context, n node.Node, a node.Attempt, power node.PowerState, cause error) (time.Duration, error) {
 	a.CleanUpTries++
 	a.CleanUpError = cause.Error()
 	what := " Power off not confirmed: "
-	if a.KeepPowerOn {
+	switch {
+	case a.KeepPowerOn || power == node.PowerOff:
 		what = " Boot override not removed: "
+	case n.DisablePowerOff:
+		what = " Reboot not confirmed: "
 	}
 	text := a.LastError + what + a.CleanUpError
 	now := c.Clock.Now()

@@ -67,6 +67,23 @@ func TestCleanUpThatKeepsThePowerOnTellsWhatItCouldNotDo(t *testing.T) {
 	w.is(n, node.InspectFailed, abortedText+" Boot override not removed: redfish: no answer")
 }
 
+// G41: a server that is off counts as off, also while its BMC refuses to forget the override.
+func TestCleanUpThatCannotRemoveTheOverrideStillConfirmsThePower(t *testing.T) {
+	w := newWorld(t, conductor.Settings{})
+	n, _ := w.aborted()
+	bmc := w.rack.of(n.UUID)
+	bmc.set(func(b *testBMC) { b.noBoot = errors.New("ipmi: parameter not supported") })
+	for range 3 {
+		w.step(n.UUID, node.JobCleanUp)
+	}
+	w.is(n, node.InspectFailed, abortedText+" Boot override not removed: remove the boot override: ipmi: parameter not supported")
+	same(t, "power_state", w.node(n).PowerState, node.PowerOff)
+	same(t, "target_power_state", w.node(n).TargetPowerState, "")
+	bmc.set(func(b *testBMC) { b.noBoot = nil })
+	w.work(n.UUID, node.JobCleanUp)
+	w.is(n, node.InspectFailed, abortedText)
+}
+
 func TestCleanUpGivesUpAfterItsPatience(t *testing.T) {
 	w := newWorld(t, conductor.Settings{CleanUpPatience: 10 * time.Minute})
 	n, _ := w.aborted()

@@ -111,7 +111,7 @@ type InspectInterface interface {
 	// Abort decides and talks outward; it writes nothing. *node.Unsupported leaves everything as it is.
 	Abort(ctx context.Context, n node.Node, a node.Attempt) (node.Ending, error)
 	// CleanUp does the next piece of what follows an end, at most 30 s; called again until it is ready. still is asked
-	// before each command, inside the BMC's queue, and its error ends the clean-up.
+	// before each command, inside the BMC's queue, and its error ends the clean-up. Power counts also beside an error.
 	CleanUp(ctx context.Context, n node.Node, a node.Attempt, still func(context.Context) error) (node.Progress, error)
 }
 

@@ -278,6 +278,7 @@ type testBMC struct {
 	power  node.PowerState
 	boot   node.Boot
 	fail   error
+	noBoot error // answers every change of the override
 	silent bool            // answers nothing until the caller gives up
 	stuck  node.PowerState // what the power stays, whatever is asked
 	log    []string
@@ -356,6 +357,9 @@ func (b *testBMC) Boot(context.Context) (node.Boot, error) {
 func (b *testBMC) SetBoot(_ context.Context, boot node.Boot) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.noBoot != nil {
+		return b.noBoot
+	}
 	b.log = append(b.log, "boot "+string(boot.Device))
 	b.boot = boot
 	return nil

@@ -15,6 +15,8 @@ const stepOffAgain = "clean-up: waiting for power off, look %d"
 // [node.Attempt.KeepPowerOn] only the override goes. A node that must never be powered off loses its override first and
 // is then rebooted: the other way round the reboot could lead into the ramdisk again.
 //
+// Where only the override cannot be removed, the error comes with the power as confirmed.
+//
 // still is asked before each command, inside the BMC's queue; its error stops the piece and is returned.
 func (b *Boot) CleanUp(ctx context.Context, n node.Node, a node.Attempt, still func(context.Context) error) (node.Progress, error) {
 	ctx, cancel := context.WithTimeout(ctx, pieceLimit)
@@ -67,7 +69,7 @@ func powerOff(ctx context.Context, c BMC, step string) (node.Progress, error) {
 	}
 	if now == node.PowerOff {
 		if err := removeOverride(ctx, c); err != nil {
-			return node.Progress{}, err
+			return node.Progress{Power: now}, err
 		}
 		return node.Progress{Ready: true, Step: "clean-up: done, powered off", Power: now}, nil
 	}

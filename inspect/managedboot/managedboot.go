@@ -65,14 +65,14 @@ func (b *Boot) Validate() error {
 	return nil
 }
 
-// do runs a piece with the node's BMC. A piece that fails has reached nothing.
+// do runs a piece with the node's BMC. A piece that fails has reached nothing, but may have confirmed the power.
 func (b *Boot) do(ctx context.Context, n node.Node, piece func(context.Context, BMC) (node.Progress, error)) (p node.Progress, err error) {
 	err = b.bmcs.Do(ctx, n, func(c BMC) (err error) {
 		p, err = piece(ctx, c)
 		return err
 	})
 	if err != nil {
-		return node.Progress{}, err
+		return node.Progress{Power: p.Power}, err
 	}
 	return p, nil
 }

@@ -57,6 +57,7 @@ func TestFieldsAreFilledIn(t *testing.T) {
 		"{plugin_data[auth_token]}":            "***",
 		"{inventory[root][password]}":          "***",
 		"{inventory[root]}":                    "{'name': '/dev/sda', 'password': '***'}",
+		"{inventory[odd]}":                     `["it's", 'a"b\'', '\n\t\r\x01\\é\ufeff😀', None, False]`,
 		"{node.extra[token]}":                  "of a door",
 		"{node.driver_info}":                   "{'redfish_address': 'https://192.0.2.10', 'redfish_password': '***'}",
 	} {

@@ -24,7 +24,7 @@ const (
 
 const inventory = `{"cpu":{"count":8,"architecture":"x86_64","flags":["vmx","aes"]},"memory":{"physical_mb":16384},"bmc_address":"192.0.2.10",
 	"system_vendor":{"product_name":"PowerEdge R640","manufacturer":"Dell Inc.","serial_number":null},"hostname":"","disks":[],"boot":{},
-	"secure":true,"root":{"name":"/dev/sda","password":"not-a-real-one"},"half":0.5,"zero":0,"big":18446744073709551615,"name":"it's {node.uuid}"}`
+	"secure":true,"root":{"name":"/dev/sda","password":"not-a-real-one"},"half":0.5,"zero":0,"odd":["it's","a\"b'","\n\t\r\u0001\\é\ufeff\ud83d\ude00",null,false],"big":18446744073709551615,"name":"it's {node.uuid}"}`
 
 const pluginData = `{"root_disk":{"size":1099511627776,"name":"/dev/nvme0n1"},"list":["a"],"auth_token":"not-a-real-one","a":"<b>"}`
 

@@ -21,6 +21,10 @@ func TestAStartThatCannotWorkEndsWithOneSentence(t *testing.T) {
 	if err := os.WriteFile(file, []byte("listen: [\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	weak := filepath.Join(t.TempDir(), "htpasswd")
+	if err := os.WriteFile(weak, []byte("rack:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	free := []string{"--listen=127.0.0.1:0", "--inspector-listen=127.0.0.1:0", "--auth=none"}
 
 	for name, c := range map[string]struct {
@@ -44,6 +48,7 @@ func TestAStartThatCannotWorkEndsWithOneSentence(t *testing.T) {
 		"the settings file is not there":             {args: append([]string{"--config=/nowhere/cagenut.yaml"}, free...), says: "/nowhere/cagenut.yaml"},
 		"the settings file is not YAML":              {args: append([]string{"--config=" + file}, free...), says: "settings file"},
 		"the file with the users cannot be read":     {args: []string{"--listen=127.0.0.1:0", "--inspector-listen=127.0.0.1:0", "--htpasswd=/nowhere/htpasswd"}, says: "/nowhere/htpasswd"},
+		"a user's password is hashed with SHA-1":     {args: []string{"--listen=127.0.0.1:0", "--inspector-listen=127.0.0.1:0", "--htpasswd=" + weak}, says: weak},
 		"the inspector's password file is not there": {args: append([]string{"--inspector-url=http://127.0.0.1:9", "--inspector-password-file=/nowhere/password"}, free...), says: "/nowhere/password"},
 	} {
 		t.Run(name, func(t *testing.T) {

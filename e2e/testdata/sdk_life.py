@@ -85,10 +85,12 @@ with refused(exceptions.BadRequestException, 400, 'Invalid boot device disk spec
 with refused(exceptions.BadRequestException, 400, 'Expected valid MAC address for address: banana'):
     baremetal.create_port(node_id=node.id, address='banana')
 
-# Managed, and inspected until somebody aborts.
+# Managed, with a boot device, and inspected until somebody aborts.
 node = baremetal.set_node_provision_state(node, 'manage', wait=True, timeout=60)
 assert node.provision_state == 'manageable' and node.power_state == 'power off', node
 assert all(v.result for name, v in baremetal.validate_node(node, required=('inspect', 'management', 'power')).items() if name in ('inspect', 'management', 'power'))
+baremetal.set_node_boot_device(node, 'pxe', persistent=True)
+assert baremetal.get('/nodes/sdk/management/boot_device', microversion='1.81').json() == {'boot_device': 'pxe', 'persistent': True}
 baremetal.set_node_provision_state(node, 'inspect')
 state(node, 'inspect wait')
 baremetal.set_node_provision_state(node, 'abort')
@@ -124,12 +126,10 @@ with refused(exceptions.NotFoundException, 404, 'Could not find node nobody in c
     introspection.get_introspection('nobody')
 node = baremetal.set_node_provision_state(node, 'manage', wait=True, timeout=60)
 
-# Power, boot device, traits, maintenance.
+# Power, traits, maintenance.
 baremetal.set_node_power_state(node, 'power on', wait=True, timeout=60)
 assert baremetal.get_node(node).power_state == 'power on'
 baremetal.set_node_power_state(node, 'power off', wait=True, timeout=60)
-baremetal.set_node_boot_device(node, 'pxe', persistent=True)
-assert baremetal.get('/nodes/sdk/management/boot_device', microversion='1.81').json() == {'boot_device': 'pxe', 'persistent': True}
 baremetal.set_node_traits(node, ['CUSTOM_GPU', 'CUSTOM_FPGA'])
 baremetal.remove_node_trait(node, 'CUSTOM_FPGA')
 baremetal.add_node_trait(node, 'CUSTOM_NVME')

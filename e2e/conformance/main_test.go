@@ -1,0 +1,72 @@
+package conformance_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// binary is our own program; "" where the suite is pointed elsewhere.
+var binary string
+
+func TestMain(m *testing.M) {
+	os.Exit(buildAndRun(m))
+}
+
+func buildAndRun(m *testing.M) int {
+	if setting("URL", "") != "" {
+		return m.Run()
+	}
+	dir, err := os.MkdirTemp("", "cagenut-conformance-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	binary = filepath.Join(dir, "cagenut")
+	if out, err := exec.Command("go", "build", "-race", "-o", binary, "cagenut/cmd/cagenut").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build the binary: %s\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+func setting(name, otherwise string) string {
+	if v := os.Getenv("CAGENUT_CONFORMANCE_" + name); v != "" {
+		return v
+	}
+	return otherwise
+}
+
+// The whole suite, against what the settings say, else against our own binary with each kind of BMC.
+func TestConformance(t *testing.T) {
+	drivers := []string{setting("DRIVER", "fake-hardware")}
+	service := pointedAt(t)
+	if service == nil {
+		service = ownService(t)
+		drivers = []string{"fake-hardware", "redfish", "ipmi"}
+	}
+	service.discover(t)
+	for _, driver := range drivers {
+		t.Run(driver, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, service, driver)
+			for _, test := range []struct {
+				name string
+				run  func(*testing.T, *site)
+			}{
+				{"1 abort in inspect wait", abortInInspectWait},
+				{"2 versions, states and unknown things", versionsAndStates},
+				{"3 an interface without abort", interfaceWithoutAbort},
+				{"4 locks and crowds", locksAndCrowds},
+				{"5 reports that come too late", lateReports},
+				{"7 views of older versions", viewsOfOlderVersions},
+				{"8 the sequence of Metal3's operator", metal3Sequence},
+			} {
+				t.Run(test.name, func(t *testing.T) { test.run(t, s) })
+			}
+		})
+	}
+}

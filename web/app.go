@@ -74,6 +74,8 @@ func NewApp(o AppOptions) *fiber.App {
 		ReadTimeout: 15 * time.Second, IdleTimeout: 75 * time.Second,
 		ReadBufferSize: 16384, BodyLimit: readLimit,
 		DisableStartupMessage: true,
+		// A body is JSON whatever its Content-Type says; fiber must not try to understand another.
+		DisablePreParseMultipartForm: true,
 		// An empty answer has no Content-Type (contract.md §1.3).
 		DisableDefaultContentType: true,
 		// Without the check fiber would believe X-Forwarded-* of everybody.

@@ -27,6 +27,9 @@ func eventOf(c node.Change) Event {
 }
 
 func (a *api) events(c *fiber.Ctx) error {
+	if err := eventsOperation().CheckQuery(query(c), 0, nil); err != nil {
+		return err
+	}
 	err := a.o.Hub.Changes(c, c.Get("Last-Event-ID"), func(ch node.Change) []byte {
 		b, err := json.Marshal(eventOf(ch))
 		if err != nil {

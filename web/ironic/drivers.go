@@ -21,6 +21,9 @@ func (a *api) driverOperations() []operation {
 	fields := openapi.Parameter{Name: "fields", Does: "The fields to show.", Since: 77, Older: olderFields, Kind: keyList{driverKeys}}
 	conductors := []openapi.Parameter{{Name: "detail", Does: "Show all fields.", Kind: openapi.Flag()}, {Name: "fields", Does: "The fields to show.", Kind: keyList{conductorKeys}}}
 	host := openapi.Typed("string")
+	lists := op("/v1/conductors", "List the conductors: this appliance.", 49, tooOldForIt, openapi.Shows(openapi.Record(map[string]*openapi.Schema{"conductors": openapi.ListOf(openapi.Ref("Conductor")), "next": host, "conductors_links": openapi.Ref("Links")}, "next", "conductors_links")),
+		a.listConductors, append(conductors, conductorPaging()...)...)
+	lists.May = []int{404}
 	return []operation{
 		op("/v1/drivers", "List the drivers.", 1, nil, func(minor int) *openapi.Schema {
 			return openapi.Record(map[string]*openapi.Schema{"drivers": openapi.ListOf(openapi.Ref("Driver"))})
@@ -28,8 +31,7 @@ func (a *api) driverOperations() []operation {
 		op("/v1/drivers/:driver", "Show a driver.", 1, nil, openapi.Shows(openapi.Ref("Driver")), a.showDriver, fields),
 		op("/v1/drivers/:driver/properties", "Explain the keys of driver_info that a driver reads.", 1, nil, sentences, a.driverProperties),
 		op("/v1/drivers/:driver/raid/logical_disk_properties", "Explain the keys of a logical disk in a RAID configuration.", 12, node.ErrNotAcceptable, sentences, a.logicalDiskProperties),
-		op("/v1/conductors", "List the conductors: this appliance.", 49, tooOldForIt, openapi.Shows(openapi.Record(map[string]*openapi.Schema{"conductors": openapi.ListOf(openapi.Ref("Conductor")), "next": host, "conductors_links": openapi.Ref("Links")}, "next", "conductors_links")),
-			a.listConductors, append(conductors, conductorPaging()...)...),
+		lists,
 		op("/v1/conductors/:hostname", "Show a conductor.", 49, tooOldForIt, openapi.Shows(openapi.Ref("Conductor")), a.showConductor, conductors[1]),
 		op("/v1/shards", "Count the nodes of each shard.", 82, &fault{404, "The API version does not allow shards"},
 			openapi.Shows(openapi.Record(map[string]*openapi.Schema{"shards": openapi.ListOf(openapi.Record(map[string]*openapi.Schema{"name": host, "count": openapi.Typed("integer")}))})), a.listShards),
@@ -83,7 +85,7 @@ type keyList struct {
 func (l keyList) Reads(minor int) *openapi.Schema { return l.Takes(minor) }
 
 func (l keyList) Takes(minor int) *openapi.Schema {
-	return openapi.ListOf(openapi.OneOf(sortedKeys(l.keys(minor))...))
+	return openapi.ListOf(openapi.Caseless(sortedKeys(l.keys(minor))...))
 }
 
 func (l keyList) Check(_ string, raw json.RawMessage, minor int) error {

@@ -129,7 +129,7 @@ func (l fieldList[T]) Takes(minor int) *openapi.Schema {
 			names = append(names, f.name)
 		}
 	}
-	return openapi.ListOf(openapi.OneOf(names...))
+	return openapi.ListOf(openapi.Caseless(names...))
 }
 
 func (l fieldList[T]) Check(_ string, raw json.RawMessage, minor int) error {
@@ -167,7 +167,7 @@ func (k sortKey[T]) Takes(minor int) *openapi.Schema {
 
 func (k sortKey[T]) Check(_ string, raw json.RawMessage, minor int) error {
 	var key string
-	if json.Unmarshal(raw, &key) != nil || key == "" || key == "id" {
+	if json.Unmarshal(raw, &key) != nil || key == "id" {
 		return nil
 	}
 	f, ok := k.of.field(key)

@@ -42,7 +42,7 @@ func (b patching[T]) Takes(minor int) *openapi.Schema {
 	}
 	slices.Sort(roots)
 	return openapi.ListOf(&openapi.Schema{
-		Type: "object", Required: []string{"op", "path"},
+		Type: "object", Required: []string{"op", "path"}, AdditionalProperties: openapi.Nothing(),
 		Properties: map[string]*openapi.Schema{
 			"op":    openapi.OneOf(editOps...),
 			"path":  {Type: "string", Pattern: "^/(" + strings.Join(roots, "|") + `)(/[\w-]+)*$`},
@@ -55,9 +55,9 @@ func (b patching[T]) Takes(minor int) *openapi.Schema {
 
 // edits reads a patch and checks all that can be said without the resource (contract.md §3.5).
 func (s *resource[T]) edits(raw []byte, minor int) ([]edit, error) {
-	var all []edit
-	if json.Unmarshal(raw, &all) != nil || all == nil {
-		return nil, node.Invalidf("Schema error for patch: the body is not of type 'array'")
+	all, err := readEdits(raw)
+	if err != nil {
+		return nil, err
 	}
 	for i, e := range all {
 		switch {
@@ -81,6 +81,29 @@ func (s *resource[T]) edits(raw []byte, minor int) ([]edit, error) {
 		}
 	}
 	return all, nil
+}
+
+// readEdits takes the keys of an edit as they are spelt; encoding/json alone would also take them in another case.
+func readEdits(raw []byte) ([]edit, error) {
+	var all []map[string]json.RawMessage
+	if json.Unmarshal(raw, &all) != nil || all == nil {
+		return nil, node.Invalidf("Schema error for patch: the body is not of type 'array'")
+	}
+	out := make([]edit, len(all))
+	for i, keys := range all {
+		for _, key := range sortedKeys(keys) {
+			if !slices.Contains([]string{"op", "path", "value"}, key) {
+				return nil, node.Invalidf("Schema error for patch: Additional properties are not allowed ('%s' was unexpected)", key)
+			}
+		}
+		out[i].Value = keys["value"]
+		for key, at := range map[string]*string{"op": &out[i].Op, "path": &out[i].Path} {
+			if json.Unmarshal(keys[key], at) != nil {
+				return nil, node.Invalidf("Schema error for patch: '%s' is a required property", key)
+			}
+		}
+	}
+	return out, nil
 }
 
 func (s *resource[T]) patchables() string {

@@ -127,10 +127,15 @@ func flagTakes() *Schema {
 }
 
 // flagPattern allows the words in any case and with blanks around.
-func flagPattern() string {
-	var words []string
-	for _, word := range append(slices.Clone(yes), no...) {
-		var b strings.Builder
+func flagPattern() string { return `^\s*(` + caseless(append(slices.Clone(yes), no...)) + `)\s*$` }
+
+// caseless is the part of a pattern that matches words in any case.
+func caseless(words []string) string {
+	var b strings.Builder
+	for i, word := range words {
+		if i > 0 {
+			b.WriteByte('|')
+		}
 		for _, r := range word {
 			if l, u := string(r), strings.ToUpper(string(r)); l != u {
 				b.WriteString("[" + l + u + "]")
@@ -138,9 +143,8 @@ func flagPattern() string {
 				b.WriteRune(r)
 			}
 		}
-		words = append(words, b.String())
 	}
-	return `^\s*(` + strings.Join(words, "|") + `)\s*$`
+	return b.String()
 }
 
 // ReadFlag reads a boolean, or one of the words and numbers that stand for one.

@@ -136,11 +136,17 @@ func (a Arguments) Takes(minor int) *Schema {
 // Values are the arguments of a request, as they came.
 type Values map[string]json.RawMessage
 
-// Read checks a body. One that is no JSON object has no arguments; null is as good as not given.
+// Read checks a body. An empty one has no arguments, and null is as good as not given. One that is no JSON object is
+// told the argument that it lacks, if there is one (contract.md §1.5).
 func (a Arguments) Read(body []byte, minor int, older func(since int) error) (Values, error) {
 	v := Values{}
-	if b := bytes.TrimSpace(body); len(b) > 0 && json.Unmarshal(b, &v) != nil || v == nil {
-		v = Values{}
+	if b := bytes.TrimSpace(body); len(b) > 0 && (json.Unmarshal(b, &v) != nil || v == nil) {
+		for _, p := range a {
+			if p.Required {
+				return nil, node.Invalidf("Missing mandatory parameter: %s", p.Name)
+			}
+		}
+		return nil, node.Invalidf("The body is not a JSON object.")
 	}
 	if err := known(a, sortedKeys(v)); err != nil {
 		return nil, err

@@ -26,6 +26,11 @@ func OneOf[T any](values ...T) *Schema {
 	return s
 }
 
+// Caseless is one of some words in lower case, which may be said in any case.
+func Caseless(words ...string) *Schema {
+	return &Schema{AnyOf: []*Schema{OneOf(words...), {Type: "string", Pattern: "^(" + caseless(words) + ")$"}}}
+}
+
 // ListOf is an array.
 func ListOf(item *Schema) *Schema { return &Schema{Type: "array", Items: item} }
 

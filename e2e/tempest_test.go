@@ -78,7 +78,7 @@ func TestTempestPassesWhatItPassesOnIronic(t *testing.T) {
 	inspector := freeAddress(t)
 	a := serveOn(t, withBootFiles(t), "--inspector-listen", inspector, "--log-level", "warn")
 	results := t.TempDir()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	run := exec.CommandContext(ctx, bash, "tempest/run.sh", a.base, results)
 	run.Env = bare(t, "INTROSPECTION_URL=http://"+inspector, "TEMPEST_EXCLUDE="+notServed)

@@ -120,7 +120,9 @@ func cannot(verb, uuid, state string) string {
 }
 
 func versionsAndStates(t *testing.T, w *site) {
-	m := w.manageable(t)
+	m := w.enrolled(t)
+	m.verb("manage")
+	m.waitFor("manageable")
 	refuse := func(version, verb string, status int, text string) {
 		t.Helper()
 		before := m.remember()

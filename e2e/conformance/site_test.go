@@ -20,6 +20,7 @@ type site struct {
 	info                     doc // driver_info of a BMC that is already there
 
 	free []*sim.Server // simulated ones that no test has yet
+	idle []*machine    // in `inspect wait`, made together because that takes as long as making one
 }
 
 // simulated tells whether the suite brings BMCs for a driver.
@@ -84,7 +85,9 @@ func (w *site) enrolled(t *testing.T) *machine {
 	}
 	made := w.must(t, "POST", "/v1/nodes", doc{"name": m.name, "driver": w.driver, "driver_info": info, "inspect_interface": w.inspect})
 	m.uuid = fmt.Sprint(made["uuid"])
-	t.Cleanup(m.remove)
+	if !w.own { // our own goes as a whole
+		t.Cleanup(m.remove)
+	}
 	w.must(t, "POST", "/v1/ports", doc{"node_uuid": m.uuid, "address": m.mac})
 	return m
 }
@@ -143,21 +146,32 @@ func (m *machine) patch(op, path string, value any) answer {
 	return m.insist(m.t, "latest", "PATCH", m.path(), []doc{{"op": op, "path": path, "value": value}})
 }
 
-// manageable is a new node that may be inspected.
-func (w *site) manageable(t *testing.T) *machine {
+// prepare makes nodes in `inspect wait` for the tests to come.
+func (w *site) prepare(t *testing.T, nodes int) {
 	t.Helper()
-	m := w.enrolled(t)
-	m.verb("manage")
-	m.waitFor("manageable")
-	return m
+	for range nodes {
+		w.idle = append(w.idle, w.enrolled(t))
+	}
+	for _, step := range []struct{ verb, state string }{{"manage", "manageable"}, {"inspect", "inspect wait"}} {
+		for _, m := range w.idle {
+			m.verb(step.verb)
+		}
+		for _, m := range w.idle {
+			m.waitFor(step.state)
+		}
+	}
 }
 
-// waiting is a new node in `inspect wait`.
+// waiting is a node in `inspect wait` that no other test has.
 func (w *site) waiting(t *testing.T) *machine {
 	t.Helper()
-	m := w.manageable(t)
-	m.inspect()
-	return m
+	if len(w.idle) == 0 {
+		w.prepare(t, 1)
+	}
+	m := *w.idle[0]
+	w.idle = w.idle[1:]
+	m.t = t
+	return &m
 }
 
 func (m *machine) inspect() doc {

@@ -2,7 +2,7 @@
 # Runs the API tests of ironic-tempest-plugin against an address that speaks Ironic's API and asks nobody to sign in:
 #
 #     e2e/tempest/run.sh BASE_URL RESULTS [REGEX]
-#     e2e/tempest/run.sh http://127.0.0.1:6385 /tmp/tempest 'test_nodestates|test_chassis'
+#     e2e/tempest/run.sh http://127.0.0.1:6385 ./results 'test_nodestates|test_chassis'
 #
 # Tempest learns the address from an identity service; fake_keystone.py stands in for it, on a free port.
 #

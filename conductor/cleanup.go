@@ -24,8 +24,8 @@ func (c *Conductor) workCleanUp(ctx context.Context, j node.Job) (time.Duration,
 	}
 	still := func(ctx context.Context) error {
 		_, now, err := c.toCleanUp(ctx, j)
-		if err == nil && now.KeepPowerOn != a.KeepPowerOn {
-			err = errPowerTaken
+		if err == nil && (now.KeepPowerOn != a.KeepPowerOn || now.KeepBoot != a.KeepBoot) {
+			err = errTakenOver
 		}
 		return err
 	}
@@ -37,7 +37,7 @@ func (c *Conductor) workCleanUp(ctx context.Context, j node.Job) (time.Duration,
 	switch {
 	case errors.Is(err, errSuperseded):
 		return done, nil
-	case errors.Is(err, errPowerTaken):
+	case errors.Is(err, errTakenOver):
 		return 0, nil
 	case ctx.Err() != nil:
 		return done, ctx.Err()
@@ -68,7 +68,7 @@ func (c *Conductor) workCleanUp(ctx context.Context, j node.Job) (time.Duration,
 
 var (
 	errSuperseded = errors.New("a newer attempt has taken over")
-	errPowerTaken = errors.New("somebody has taken over the power")
+	errTakenOver  = errors.New("somebody has taken over the power, or what the server boots from")
 )
 
 func (c *Conductor) toCleanUp(ctx context.Context, j node.Job) (node.Node, node.Attempt, error) {

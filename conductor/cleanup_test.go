@@ -84,6 +84,34 @@ func TestCleanUpThatCannotRemoveTheOverrideStillConfirmsThePower(t *testing.T) {
 	w.is(n, node.InspectFailed, abortedText)
 }
 
+// What is acknowledged is not undone by what follows an earlier abort, as with the power.
+func TestCleanUpLeavesABootDeviceThatSomebodySetSince(t *testing.T) {
+	for name, set := range map[string]func(w *world, n node.Node) func(string){
+		"before it began":      func(w *world, n node.Node) func(string) { w.setBoot(n); return nil },
+		"while it was at work": func(w *world, n node.Node) func(string) { return func(string) { w.setBoot(n) } },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, conductor.Settings{})
+			n, _ := w.aborted()
+			bmc := w.rack.of(n.UUID)
+			if during := set(w, n); during != nil {
+				bmc.set(func(b *testBMC) {
+					b.before = func(s string) { b.before = nil; during(s) }
+				})
+			}
+			w.work(n.UUID, node.JobCleanUp)
+			same(t, "boot device", bmc.boot, node.Boot{Device: node.BootDisk, Persistent: true})
+			same(t, "power_state", w.node(n).PowerState, node.PowerOff)
+			same(t, "clean-up", w.attempt(n).CleanUp, node.CleanUpDone)
+			w.is(n, node.InspectFailed, abortedText)
+		})
+	}
+}
+
+func (w *world) setBoot(n node.Node) {
+	w.must(w.SetBootDevice(w.t.Context(), operator, n.UUID, node.Boot{Device: node.BootDisk, Persistent: true}))
+}
+
 func TestCleanUpGivesUpAfterItsPatience(t *testing.T) {
 	w := newWorld(t, conductor.Settings{CleanUpPatience: 10 * time.Minute})
 	n, _ := w.aborted()

@@ -51,15 +51,19 @@ func (c *Conductor) SetBootDevice(ctx context.Context, actor node.Actor, ident s
 		return err
 	}
 	return c.whenFree(ctx, n, func(n node.Node) error {
-		err := c.ask(ctx, n.UUID, func(ctx context.Context, b BMC) error { return b.SetBoot(ctx, boot) })
+		err := c.ask(ctx, n.UUID, func(ctx context.Context, b BMC) error {
+			if err := b.SetBoot(ctx, boot); err != nil {
+				return err
+			}
+			// While nobody else talks to the BMC: the clean-up of an earlier attempt must not take away what they set.
+			a := c.about(actor, "boot device "+string(boot.Device), n.UUID)
+			_, err := c.Moves.Move(ctx, node.Move{Node: n.UUID, From: n.ProvisionState, KeepBoot: true, Actor: actor, At: a.At, Audit: &a})
+			return err
+		})
 		if unsupported := (*node.Unsupported)(nil); errors.As(err, &unsupported) && unsupported.Extension == "boot device "+string(boot.Device) {
 			return node.Invalidf("Invalid boot device %s specified.", boot.Device) // Ironic's words, contract.md §3.6
 		}
-		if err != nil {
-			return err
-		}
-		a := c.about(actor, "boot device "+string(boot.Device), n.UUID)
-		return c.Moves.Note(ctx, nil, &a)
+		return err
 	})
 }
 

@@ -278,7 +278,7 @@ type testBMC struct {
 	power  node.PowerState
 	boot   node.Boot
 	fail   error
-	noBoot error // answers every change of the override
+	noBoot error           // answers every change of the override
 	silent bool            // answers nothing until the caller gives up
 	stuck  node.PowerState // what the power stays, whatever is asked
 	log    []string

@@ -73,6 +73,8 @@ type Attempt struct {
 
 	// KeepPowerOn says that clean-up leaves the server running for debugging.
 	KeepPowerOn bool
+	// KeepBoot says that clean-up leaves the boot override alone: somebody has set one of their own since.
+	KeepBoot bool
 	// CleanUp is how far clean-up has come; "" for none. CleanUpStep is Step's counterpart for it.
 	CleanUp     CleanUpState
 	CleanUpStep string

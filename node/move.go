@@ -51,6 +51,7 @@ type Move struct {
 	NewPorts     []Port
 	PortUpdates  []Port
 	KeepPowerOn  bool      // a clean-up that is pending leaves the power alone from now on
+	KeepBoot     bool      // likewise the boot override
 	CancelJobs   []JobKind // of this node, whatever their attempt
 	Jobs         []Job
 	History      []History

@@ -39,6 +39,7 @@ type attemptRow struct {
 	AbortAsked    string
 	AbortAskedAt  int64
 	KeepPowerOn   bool
+	KeepBoot      bool
 	CleanUp       string
 	CleanUpStep   string
 	CleanUpError  string
@@ -77,7 +78,7 @@ func (s *Store) attemptRow(a node.Attempt) (attemptRow, error) {
 		StartedUser: a.Started.User, StartedSource: string(a.Started.Source), StartedAt: micros(a.StartedAt), WaitingAt: micros(a.WaitingAt), ReportAt: micros(a.ReportAt),
 		EndedAt: micros(a.EndedAt), EndedUser: a.Ended.User, EndedSource: string(a.Ended.Source), Outcome: string(a.Outcome),
 		Error: a.Error, LastError: a.LastError, Reason: a.Reason, Proof: string(a.Proof), Notes: string(notes), Step: a.Step,
-		AbortAsked: actorJSON(a.AbortAsked), AbortAskedAt: micros(a.AbortAskedAt), KeepPowerOn: a.KeepPowerOn,
+		AbortAsked: actorJSON(a.AbortAsked), AbortAskedAt: micros(a.AbortAskedAt), KeepPowerOn: a.KeepPowerOn, KeepBoot: a.KeepBoot,
 		CleanUp: string(a.CleanUp), CleanUpStep: a.CleanUpStep, CleanUpError: a.CleanUpError, CleanUpTries: a.CleanUpTries, Divergence: a.Divergence,
 	}, nil
 }
@@ -93,7 +94,7 @@ func (s *Store) attempt(r attemptRow) (node.Attempt, error) {
 		WaitingAt: fromMicros(r.WaitingAt), ReportAt: fromMicros(r.ReportAt), EndedAt: fromMicros(r.EndedAt),
 		Ended: node.Actor{User: r.EndedUser, Source: node.Source(r.EndedSource)}, Outcome: node.Outcome(r.Outcome),
 		Error: r.Error, LastError: r.LastError, Reason: r.Reason, Proof: node.Proof(r.Proof), Step: r.Step,
-		AbortAsked: actorFromJSON(r.AbortAsked), AbortAskedAt: fromMicros(r.AbortAskedAt), KeepPowerOn: r.KeepPowerOn,
+		AbortAsked: actorFromJSON(r.AbortAsked), AbortAskedAt: fromMicros(r.AbortAskedAt), KeepPowerOn: r.KeepPowerOn, KeepBoot: r.KeepBoot,
 		CleanUp: node.CleanUpState(r.CleanUp), CleanUpStep: r.CleanUpStep, CleanUpError: r.CleanUpError, CleanUpTries: r.CleanUpTries, Divergence: r.Divergence,
 	}
 	return a, json.Unmarshal([]byte(r.Notes), &a.Notes)
@@ -233,9 +234,9 @@ func (tx *transaction) forgetPowerTarget(a node.Attempt) error {
 	return err
 }
 
-// keepPowerOn tells a pending clean-up that somebody has taken over the server's power.
-func (tx *transaction) keepPowerOn(nodeUUID string) error {
-	_, err := tx.cas(&attemptRow{}, map[string]any{"keep_power_on": true}, "node_uuid = ? AND clean_up = ?", nodeUUID, node.CleanUpPending)
+// tellCleanUp tells a pending clean-up that somebody has taken over the server's power, or what it boots from.
+func (tx *transaction) tellCleanUp(nodeUUID, what string) error {
+	_, err := tx.cas(&attemptRow{}, map[string]any{what: true}, "node_uuid = ? AND clean_up = ?", nodeUUID, node.CleanUpPending)
 	return err
 }
 

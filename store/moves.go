@@ -176,7 +176,10 @@ func (tx *transaction) moveTheRest(ctx context.Context, m node.Move, to node.Sta
 		}
 	}
 	if m.KeepPowerOn {
-		do(tx.keepPowerOn(m.Node))
+		do(tx.tellCleanUp(m.Node, "keep_power_on"))
+	}
+	if m.KeepBoot {
+		do(tx.tellCleanUp(m.Node, "keep_boot"))
 	}
 	if m.AttemptState != "" {
 		do(tx.setAttemptState(m))

@@ -12,7 +12,7 @@ const stepOffAgain = "clean-up: waiting for power off, look %d"
 
 // CleanUp does the next piece of what follows an end: the server is powered off and, once that is confirmed, its boot
 // override removed; in this order, because nothing may be taken from under a running ramdisk (G35). With
-// [node.Attempt.KeepPowerOn] only the override goes. A node that must never be powered off loses its override first and
+// [node.Attempt.KeepPowerOn] only the override goes, with [node.Attempt.KeepBoot] it stays. A node that must never be powered off loses its override first and
 // is then rebooted: the other way round the reboot could lead into the ramdisk again.
 //
 // Where only the override cannot be removed, the error comes with the power as confirmed.
@@ -22,7 +22,7 @@ func (b *Boot) CleanUp(ctx context.Context, n node.Node, a node.Attempt, still f
 	ctx, cancel := context.WithTimeout(ctx, pieceLimit)
 	defer cancel()
 	return b.do(ctx, n, func(ctx context.Context, c BMC) (node.Progress, error) {
-		c = guarded{BMC: c, still: still}
+		c = guarded{BMC: c, still: still, keepBoot: a.KeepBoot}
 		switch {
 		case a.KeepPowerOn:
 			return leaveOn(ctx, c)
@@ -96,7 +96,8 @@ func looksTaken(step string) int {
 // guarded asks whether its command is still wanted before it gives it.
 type guarded struct {
 	BMC
-	still func(context.Context) error
+	still    func(context.Context) error
+	keepBoot bool
 }
 
 func (g guarded) SetPower(ctx context.Context, a node.PowerAction) error {
@@ -107,6 +108,9 @@ func (g guarded) SetPower(ctx context.Context, a node.PowerAction) error {
 }
 
 func (g guarded) SetBoot(ctx context.Context, b node.Boot) error {
+	if g.keepBoot {
+		return nil
+	}
 	if err := g.still(ctx); err != nil {
 		return err
 	}

@@ -181,6 +181,8 @@ func TestCleanUp(t *testing.T) {
 			[]string{"override removed"}, node.PowerOff},
 		{"leaves the power on for debugging", server{power: node.PowerOn}, node.Node{}, node.Attempt{KeepPowerOn: true},
 			[]string{"override removed"}, node.PowerOn},
+		{"leaves alone what somebody has set to boot from", server{power: node.PowerOn}, node.Node{}, node.Attempt{KeepBoot: true},
+			[]string{"power off"}, node.PowerOff},
 		{"reboots what must stay on, out of the ramdisk", server{power: node.PowerOn}, node.Node{DisablePowerOff: true}, node.Attempt{},
 			[]string{"override removed", "rebooting"}, node.PowerOn},
 		{"does not wake what must stay on and is off", server{power: node.PowerOff}, node.Node{DisablePowerOff: true}, node.Attempt{},
@@ -204,8 +206,8 @@ func TestCleanUp(t *testing.T) {
 			if p.Power != c.power {
 				t.Errorf("power: got %q, want %q", p.Power, c.power)
 			}
-			if c.server.boot.Device != node.BootNone {
-				t.Errorf("override %+v is still there", c.server.boot)
+			if kept := c.server.boot.Device != node.BootNone; kept != c.attempt.KeepBoot {
+				t.Errorf("the override is %+v", c.server.boot)
 			}
 		})
 	}

@@ -53,7 +53,7 @@ func (a *api) aborts(c *fiber.Ctx) error {
 	if _, role := web.User(c); role != web.RoleOperator && role != web.RoleAdmin {
 		return fiber.NewError(fiber.StatusForbidden, "Your role may look, but not act.")
 	}
-	if err := abortsOperation().CheckQuery(query(c), 0, nil); err != nil {
+	if err := abortsOperation().CheckQuery(web.Query(c), 0, nil); err != nil {
 		return err
 	}
 	req, err := parseAborts(c.Body())

@@ -106,7 +106,7 @@ func (a *api) attempts(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	q := query(c)
+	q := web.Query(c)
 	if err := attemptsOperation().CheckQuery(q, 0, nil); err != nil {
 		return err
 	}

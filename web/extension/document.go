@@ -2,7 +2,6 @@ package extension
 
 import (
 	"fmt"
-	"net/url"
 	"reflect"
 	"strconv"
 	"strings"
@@ -56,17 +55,9 @@ func documentOperation() openapi.Operation {
 			Kind: openapi.Text(16)}}}
 }
 
-func query(c *fiber.Ctx) url.Values {
-	out := url.Values{}
-	for k, v := range c.Context().QueryArgs().All() {
-		out.Set(string(k), string(v))
-	}
-	return out
-}
-
 // document is the OpenAPI document of this API and of Ironic's, at the microversion ?version=1.N.
 func (a *api) document(c *fiber.Ctx) error {
-	q := query(c)
+	q := web.Query(c)
 	if err := documentOperation().CheckQuery(q, 0, nil); err != nil {
 		return err
 	}

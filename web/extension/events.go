@@ -7,6 +7,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"cagenut/node"
+	"cagenut/web"
 	"cagenut/web/live"
 )
 
@@ -27,7 +28,7 @@ func eventOf(c node.Change) Event {
 }
 
 func (a *api) events(c *fiber.Ctx) error {
-	if err := eventsOperation().CheckQuery(query(c), 0, nil); err != nil {
+	if err := eventsOperation().CheckQuery(web.Query(c), 0, nil); err != nil {
 		return err
 	}
 	err := a.o.Hub.Changes(c, c.Get("Last-Event-ID"), func(ch node.Change) []byte {

@@ -85,7 +85,7 @@ type keyList struct {
 func (l keyList) Reads(minor int) *openapi.Schema { return l.Takes(minor) }
 
 func (l keyList) Takes(minor int) *openapi.Schema {
-	return openapi.ListOf(openapi.Caseless(sortedKeys(l.keys(minor))...))
+	return openapi.ListOf(openapi.Caseless(slices.Sorted(maps.Keys(l.keys(minor)))...))
 }
 
 func (l keyList) Check(_ string, raw json.RawMessage, minor int) error {

@@ -3,6 +3,7 @@ package ironic
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -66,7 +67,7 @@ func (s *resource[T]) create(t *T, raw []byte, minor int) error {
 	if json.Unmarshal(raw, &args) != nil || args == nil {
 		return node.Invalidf("Schema error for %s: the body is not of type 'object'", s.what)
 	}
-	for _, k := range sortedKeys(args) {
+	for _, k := range slices.Sorted(maps.Keys(args)) {
 		if f, ok := s.field(k); !ok || !f.creatable {
 			return node.Invalidf("Schema error for %s: Additional properties are not allowed ('%s' was unexpected)", s.what, k)
 		}
@@ -76,7 +77,7 @@ func (s *resource[T]) create(t *T, raw []byte, minor int) error {
 			return node.Invalidf("Schema error for %s: '%s' is a required property", s.what, k)
 		}
 	}
-	for _, k := range sortedKeys(args) {
+	for _, k := range slices.Sorted(maps.Keys(args)) {
 		f, _ := s.field(k)
 		if f.since > minor {
 			return node.ErrNotAcceptable
@@ -87,15 +88,6 @@ func (s *resource[T]) create(t *T, raw []byte, minor int) error {
 		f.set(t, args[k])
 	}
 	return nil
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // chosen are the fields of an answer: all (nil) in detail, those of `fields=`, or none but the short ones.
@@ -210,7 +202,7 @@ func (s *resource[T]) reads(minor int) *openapi.Schema {
 			out.PropertyOrder = append(out.PropertyOrder, f.name)
 		}
 	}
-	for _, key := range sortedKeys(s.linked) {
+	for _, key := range slices.Sorted(maps.Keys(s.linked)) {
 		if s.linked[key] <= minor {
 			out.Properties[key] = openapi.Ref("Links")
 		}
@@ -220,7 +212,7 @@ func (s *resource[T]) reads(minor int) *openapi.Schema {
 
 // readsInFull is the schema of answers that show all fields of the version.
 func (s *resource[T]) readsInFull(minor int) *openapi.Schema {
-	return &openapi.Schema{Ref: "#/components/schemas/" + s.title, Required: sortedKeys(s.reads(minor).Properties)}
+	return &openapi.Schema{Ref: "#/components/schemas/" + s.title, Required: slices.Sorted(maps.Keys(s.reads(minor).Properties))}
 }
 
 func (s *resource[T]) ref() func(int) *openapi.Schema { return openapi.Shows(openapi.Ref(s.title)) }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -91,7 +92,7 @@ func readEdits(raw []byte) ([]edit, error) {
 	}
 	out := make([]edit, len(all))
 	for i, keys := range all {
-		for _, key := range sortedKeys(keys) {
+		for _, key := range slices.Sorted(maps.Keys(keys)) {
 			if !slices.Contains([]string{"op", "path", "value"}, key) {
 				return nil, node.Invalidf("Schema error for patch: Additional properties are not allowed ('%s' was unexpected)", key)
 			}

@@ -2,6 +2,7 @@ package ironic
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -141,7 +142,7 @@ func (localLink) Check(name string, raw json.RawMessage, minor int) error {
 		return err
 	}
 	doc := readDocument(raw)
-	for _, key := range sortedKeys(doc) {
+	for _, key := range slices.Sorted(maps.Keys(doc)) {
 		said, isText := doc[key].(string)
 		switch {
 		case slices.Contains(linkKeys(newest), key) && !slices.Contains(linkKeys(minor), key):

@@ -37,7 +37,7 @@ func (a *api) serve(o operation, suffixed bool) fiber.Handler {
 		if err := a.negotiate(c); err != nil {
 			return AnswerError(c, err)
 		}
-		r := &request{Ctx: c, minor: minor(c), query: query(c)}
+		r := &request{Ctx: c, minor: minor(c), query: web.Query(c)}
 		if suffixed && r.minor >= suffixUntil {
 			return c.Next()
 		}
@@ -65,15 +65,6 @@ func (r *request) check(o operation) error {
 		return err
 	}
 	return nil
-}
-
-// query reads the parameters of the address; of a repeated one the last counts.
-func query(c *fiber.Ctx) url.Values {
-	out := url.Values{}
-	for k, v := range c.Context().QueryArgs().All() {
-		out.Set(string(k), string(v))
-	}
-	return out
 }
 
 // flag is a boolean parameter of the address; false without it.

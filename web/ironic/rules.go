@@ -3,6 +3,8 @@ package ironic
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"cagenut/node"
@@ -131,7 +133,7 @@ func (p ruleParts) Check(name string, raw json.RawMessage, _ int) error {
 		return node.Invalidf("Schema error for inspection rule: the value of '%s' is not an array of objects", name)
 	}
 	for _, part := range parts {
-		for _, key := range sortedKeys(part) {
+		for _, key := range slices.Sorted(maps.Keys(part)) {
 			var s string
 			known := key == "args" || key == "loop" || key == "op" || (key == "multiple" && p.least == 0)
 			switch {

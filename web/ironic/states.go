@@ -2,6 +2,8 @@ package ironic
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	"cagenut/conductor"
@@ -107,7 +109,7 @@ func (a *api) setProvision(r *request) error {
 		return err
 	}
 	req := conductor.ProvisionRequest{Minor: r.minor, Target: r.args.Text("target")}
-	for _, k := range sortedKeys(r.args) {
+	for _, k := range slices.Sorted(maps.Keys(r.args)) {
 		if k != "target" {
 			req.Arguments = append(req.Arguments, k)
 		}

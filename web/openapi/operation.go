@@ -3,6 +3,7 @@ package openapi
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -68,7 +69,7 @@ func Shows(s *Schema) func(int) *Schema { return func(int) *Schema { return s } 
 // CheckQuery refuses what the address must not say: names that are not known, newer parameters, and values of another
 // kind. older makes the refusal of a newer parameter that has none of its own.
 func (o Operation) CheckQuery(q url.Values, minor int, older func(since int) error) error {
-	if err := known(o.Query, sortedKeys(q)); err != nil {
+	if err := known(o.Query, slices.Sorted(maps.Keys(q))); err != nil {
 		return err
 	}
 	for _, p := range o.Query {
@@ -148,7 +149,7 @@ func (a Arguments) Read(body []byte, minor int, older func(since int) error) (Va
 		}
 		return nil, node.Invalidf("The body is not a JSON object.")
 	}
-	if err := known(a, sortedKeys(v)); err != nil {
+	if err := known(a, slices.Sorted(maps.Keys(v))); err != nil {
 		return nil, err
 	}
 	for _, p := range a {
@@ -196,14 +197,3 @@ func (v Values) Into(name string, into any) error {
 	}
 	return nil
 }
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
-func contains(list []string, s string) bool { return slices.Contains(list, s) }

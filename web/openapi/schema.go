@@ -1,7 +1,9 @@
 package openapi
 
 import (
+	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -36,9 +38,9 @@ func ListOf(item *Schema) *Schema { return &Schema{Type: "array", Items: item} }
 
 // Record is an object with exactly these keys; all but the optional ones are always there.
 func Record(properties map[string]*Schema, optional ...string) *Schema {
-	s := &Schema{Type: "object", Properties: properties, AdditionalProperties: Nothing(), PropertyOrder: sortedKeys(properties)}
+	s := &Schema{Type: "object", Properties: properties, AdditionalProperties: Nothing(), PropertyOrder: slices.Sorted(maps.Keys(properties))}
 	for _, key := range s.PropertyOrder {
-		if !contains(optional, key) {
+		if !slices.Contains(optional, key) {
 			s.Required = append(s.Required, key)
 		}
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"net/url"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -19,4 +20,13 @@ func BaseURL(c *fiber.Ctx, public string) string {
 		}
 	}
 	return base
+}
+
+// Query is what the address of a request says; of a repeated parameter the last counts.
+func Query(c *fiber.Ctx) url.Values {
+	out := url.Values{}
+	for k, v := range c.Context().QueryArgs().All() {
+		out.Set(string(k), string(v))
+	}
+	return out
 }

@@ -1,0 +1,276 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"cagenut/node"
+)
+
+// The appliance does what its own document says: thousands of requests that are made from the document, allowed ones and
+// wrong ones, find no 5xx that it does not name, no answer outside it, and nothing that cannot be read afterwards.
+// CAGENUT_SEED varies them, CAGENUT_REQUESTS is how many per microversion.
+func TestNoAnswerIsOutsideTheDocument(t *testing.T) {
+	a := serveForTest(t, true)
+	a.conductor.LockPatience = 20 * time.Millisecond
+	minors := []int{1, 11, 38, 64, 82, newestMinor}
+	j := judge{described: map[int]*description{}}
+	for _, minor := range minors {
+		j.described[minor] = a.described(minor)
+	}
+	count := map[int]int{}
+	wrong := &faultList{t: t}
+	for i, minor := range minors {
+		g := &generator{d: j.described[minor], shapes: resolvedShapes{}}
+		requests := rapid.Custom(g.request)
+		for n := range fromEnvironment(t, "CAGENUT_REQUESTS", 500) {
+			if n%40 == 0 {
+				g.here = a.stocked()
+			}
+			r := requests.Example(fromEnvironment(t, "CAGENUT_SEED", 1)*1_000_000 + i*100_000 + n)
+			got := a.exchange(r)
+			count[got.status]++
+			if all := j.complaints(r, got); len(all) > 0 {
+				wrong.add(r, got, all)
+			}
+		}
+	}
+	total := 0
+	for _, status := range slices.Sorted(maps.Keys(count)) {
+		total += count[status]
+		t.Logf("%d: %d", status, count[status])
+	}
+	t.Logf("%d requests at %d microversions", total, len(minors))
+	a.stillReadable(j, wrong)
+	wrong.report()
+}
+
+func fromEnvironment(t *testing.T, name string, otherwise int) int {
+	t.Helper()
+	said := os.Getenv(name)
+	if said == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(said)
+	if err != nil {
+		t.Fatalf("%s=%s is no number", name, said)
+	}
+	return n
+}
+
+// faultList tells each kind of complaint once, with the first request that it was found with.
+type faultList struct {
+	t     *testing.T
+	first []string
+	times map[string]int
+}
+
+func (f *faultList) add(r sentRequest, a answered, complaints []string) {
+	if f.times == nil {
+		f.times = map[string]int{}
+	}
+	for _, c := range complaints {
+		kind, _, _ := strings.Cut(c, ":")
+		kind = r.method + " " + strings.Join(slices.DeleteFunc(strings.Split(r.path, "/"), func(s string) bool { return len(s) > 20 }), "/") + " " + kind
+		if f.times[kind]++; f.times[kind] > 1 {
+			continue
+		}
+		body := a.body
+		if len(body) > 600 {
+			body = slices.Concat(body[:600], []byte("…"))
+		}
+		f.first = append(f.first, fmt.Sprintf("%s\n  sent: %s\n  got:  %d %s", c, r, a.status, body))
+	}
+}
+
+func (f *faultList) report() {
+	for _, text := range f.first {
+		f.t.Error(text)
+	}
+}
+
+// exchange sends a request as it is and reads the answer.
+func (a *testAppliance) exchange(r sentRequest) answered {
+	a.t.Helper()
+	body := r.body
+	if r.packed {
+		body = compressed(body)
+	}
+	req, err := http.NewRequestWithContext(a.t.Context(), r.method, a.base, bytes.NewReader(body))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	req.URL = &url.URL{Scheme: "http", Host: req.URL.Host, Opaque: r.path, RawQuery: r.query}
+	if strings.HasPrefix(r.path, "//") {
+		req.URL.Opaque = "/" + strings.TrimLeft(r.path, "/") // net/http would take it for a host
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if r.version != "" {
+		req.Header.Set("X-OpenStack-Ironic-API-Version", r.version)
+	}
+	for name, value := range r.header {
+		req.Header.Set(name, value)
+	}
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		a.t.Fatalf("%s: %v", r, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	out, err := io.ReadAll(resp.Body)
+	if err != nil {
+		a.t.Fatalf("%s: %v", r, err)
+	}
+	return answered{status: resp.StatusCode, header: resp.Header, body: out, length: resp.ContentLength}
+}
+
+// stillReadable looks at everything that the requests have left behind.
+func (a *testAppliance) stillReadable(j judge, wrong *faultList) {
+	for _, minor := range []int{1, 64, newestMinor} {
+		for _, path := range []string{
+			"/v1/nodes/detail", "/v1/nodes", "/v1/ports", "/v1/ports/detail", "/v1/chassis/detail", "/v1/inspection_rules?detail=true", "/v1/shards", "/v1/conductors?detail=true", "/v1/drivers",
+		} {
+			r := sentRequest{method: "GET", version: "1." + strconv.Itoa(minor)}
+			r.path, r.query, _ = strings.Cut(path, "?")
+			if op, _ := j.described[minor].find("GET", r.path); op == nil {
+				continue
+			}
+			got := a.exchange(r)
+			all := j.complaints(r, got)
+			if got.status != 200 {
+				all = append(all, "it cannot be read any more")
+			}
+			if len(all) > 0 {
+				wrong.add(r, got, all)
+			}
+		}
+	}
+	for _, ident := range a.stocked()["node"] {
+		for _, path := range []string{"", "/states", "/ports/detail", "/validate", "/history", "/traits"} {
+			r := sentRequest{method: "GET", path: "/v1/nodes/" + url.PathEscape(ident) + path, version: "latest"}
+			got := a.exchange(r)
+			all := j.complaints(r, got)
+			if got.status != 200 && got.status != 404 {
+				all = append(all, "it cannot be read any more")
+			}
+			if len(all) > 0 {
+				wrong.add(r, got, all)
+			}
+		}
+	}
+}
+
+// stocked sees to it that there is enough to ask for, and names it.
+func (a *testAppliance) stocked() things {
+	a.t.Helper()
+	ctx := a.t.Context()
+	all, err := a.store.Nodes(ctx, node.Filter{Page: node.Page{Limit: 1000}, IncludeChildren: true})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	if len(all) < 12 {
+		a.restock()
+		if all, err = a.store.Nodes(ctx, node.Filter{Page: node.Page{Limit: 1000}, IncludeChildren: true}); err != nil {
+			a.t.Fatal(err)
+		}
+	}
+	here := things{
+		"driver": {"fake-hardware", "redfish", "ipmi", "fake-hardware.json"}, "hostname": {a.conductor.Host, "elsewhere"}, "trait": {"CUSTOM_A", "CUSTOM_B", "HW_CPU_X86_VMX"},
+		"boot_device": {"pxe", "disk"}, "provision_state": {"enroll", "manageable", "inspect wait"}, "address": {"02:00:5e:00:00:01", "02-00-5E-00-00-02"},
+	}
+	add := func(value string, names ...string) {
+		for _, name := range names {
+			if value != "" {
+				here[name] = append(here[name], value)
+			}
+		}
+	}
+	for _, n := range all[:min(len(all), 40)] {
+		add(n.UUID, "node", "node", "node_uuid", "node_ident", "marker", "parent_node")
+		add(n.Name, "node", "node_ident")
+		add(n.ChassisUUID, "chassis", "chassis_uuid", "marker")
+	}
+	ports, err := a.store.Ports(ctx, node.PortFilter{Page: node.Page{Limit: 40}})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	for _, p := range ports {
+		add(p.UUID, "port", "port", "marker")
+		add(p.Name, "port")
+		add(p.Address, "address", "addresses")
+	}
+	chassis, err := a.store.ChassisList(ctx, node.Page{Limit: 20})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	for _, c := range chassis {
+		add(c.UUID, "chassis", "chassis_uuid", "marker")
+	}
+	found, err := a.store.InspectionRules(ctx, node.RuleFilter{Page: node.Page{Limit: 40}})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	for _, rule := range found {
+		add(rule.UUID, "rule", "marker")
+	}
+	for _, n := range all[:min(len(all), 6)] {
+		history, err := a.store.History(ctx, n.UUID, node.Page{Limit: 5})
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		for _, h := range history {
+			add(h.UUID, "entry", "marker")
+		}
+	}
+	return here
+}
+
+// restock makes nodes in several states, of a driver without hardware and of one whose BMC refuses every connection, and
+// everything that can hang on them.
+func (a *testAppliance) restock() {
+	a.t.Helper()
+	ctx, who := a.t.Context(), node.System()
+	chassis, err := a.store.CreateChassis(ctx, node.Chassis{UUID: node.NewUUID(), Description: "row 1"})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	states := []node.State{node.Enroll, node.Manageable, node.Available, node.InspectFailed, node.Active, node.CleanFailed, node.DeployFailed, node.Rescue, node.CleanHold}
+	for i, state := range states {
+		n, err := a.conductor.CreateNode(ctx, who, node.Node{
+			Driver: node.DriverFake, Name: "n" + node.NewUUID()[:8], ProvisionState: state, ChassisUUID: chassis.UUID, Traits: []string{"CUSTOM_A"}, Extra: map[string]any{"a": i}, Shard: "s1",
+		})
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		a.putPort(n)
+	}
+	for _, state := range []node.State{node.Manageable, node.InspectWait, node.Enroll, node.Available} {
+		n, _ := a.nodeIn(state, "agent")
+		a.putPort(n)
+		fake, _ := a.nodeIn(state, "fake")
+		a.putPort(fake)
+	}
+	if _, err := a.conductor.CreateInspectionRule(ctx, who, node.InspectionRule{
+		Phase: node.RulePhaseMain, Description: "a rule", Actions: []node.RuleAction{{Op: "set-attribute", Args: map[string]any{"path": "/extra/seen", "value": "yes"}}},
+	}); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+func (a *testAppliance) putPort(n node.Node) {
+	a.t.Helper()
+	if _, err := a.conductor.CreatePort(a.t.Context(), node.System(), node.Port{UUID: node.NewUUID(), NodeUUID: n.UUID, Address: randomMAC(), PXEEnabled: true}); err != nil {
+		a.t.Fatal(err)
+	}
+}

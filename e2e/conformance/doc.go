@@ -25,6 +25,6 @@
 // late. A real Ironic with fake-hardware has to be told so: power_delay = 10 in the section [fake] of ironic.conf.
 //
 // Where the contract is better than Ironic, on purpose, the name of the test begins with "ours": against a real Ironic these
-// are the ones that may fail, and -skip '/ours' leaves them out. Test 6 needs the openstack client and a service whose
+// are the ones that may fail, and -skip '///ours' leaves them out. Test 6 needs the openstack client and a service whose
 // newest version is below the client's.
 package conformance

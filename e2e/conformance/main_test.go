@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -49,6 +50,7 @@ func TestConformance(t *testing.T) {
 		drivers = []string{"fake-hardware", "redfish"}
 	}
 	service.discover(t)
+	t.Logf("result: conformance: the eight contract tests run against %s, newest version 1.%d, with %s", service, service.minor, strings.Join(drivers, " and "))
 	for _, driver := range drivers {
 		t.Run(driver, func(t *testing.T) {
 			t.Parallel()

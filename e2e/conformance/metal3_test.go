@@ -47,7 +47,7 @@ func metal3Sequence(t *testing.T, w *site) {
 	m.abort("1.89")
 	m.aborted()
 	m.noInventory()
-	if a := m.patch("replace", "/inspect_interface", w.noAbort); a.status != http.StatusConflict || !strings.Contains(a.fault(), "inspect_interface") {
+	if a := m.at(t, "latest", "PATCH", m.path(), []doc{{"op": "replace", "path": "/inspect_interface", "value": w.noAbort}}); a.status != http.StatusConflict || !strings.Contains(a.fault(), "inspect_interface") {
 		t.Errorf("another inspect interface in `inspect failed`: %s", a)
 	}
 	if a := patch(); a.status != http.StatusOK {

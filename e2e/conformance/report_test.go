@@ -13,7 +13,6 @@ func lateReports(t *testing.T, w *site) {
 	oldCallback := w.attemptCallback(t, m.mac)
 	m.abort("1.41")
 	m.aborted()
-	m.off()
 	before := m.remember()
 
 	t.Log("after the abort")

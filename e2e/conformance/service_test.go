@@ -23,6 +23,13 @@ type service struct {
 	minor          int // of the newest version
 }
 
+func (s *service) String() string {
+	if s.own {
+		return "our own binary"
+	}
+	return s.base
+}
+
 // pointedAt is the service that the settings name; nil when they name none.
 func pointedAt(t *testing.T) *service {
 	t.Helper()

@@ -62,7 +62,9 @@ type machine struct {
 	uuid   string
 	name   string
 	mac    string
-	server *sim.Server
+	server *sim.Server // nil where the suite has brought none
+	// delayed says that fake-hardware has been told to answer late.
+	delayed bool
 }
 
 // enrolled is a new node in `enroll` that is gone when the test is over.

@@ -26,6 +26,12 @@ type rack struct {
 	idents   []string
 	reports  []conductor.ReportRequest
 	verbFail error
+	rules    ruleShelf
+
+	lookups    []conductor.LookupRequest
+	heartbeats []conductor.HeartbeatRequest
+	token      node.Secret // that a lookup discloses
+	refusal    error       // of whatever a ramdisk asks
 }
 
 func (r *rack) Node(_ context.Context, ident string) (node.Node, error) {

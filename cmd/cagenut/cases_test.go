@@ -1,0 +1,430 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"cagenut/bmc/sim"
+	"cagenut/node"
+)
+
+// Cases of comparable products (G numbers), over real HTTP on the real appliance. Those that are about many requests at
+// once are in crowd_test.go.
+
+// fakeNode makes a node with a pretended BMC, over the wire.
+func (a *testAppliance) fakeNode(name string, more map[string]any) map[string]any {
+	a.t.Helper()
+	body := map[string]any{"name": name, "driver": "fake-hardware", "inspect_interface": "agent"}
+	for k, v := range more {
+		body[k] = v
+	}
+	status, _, answer := a.send("POST", "/v1/nodes", "latest", body)
+	if status != http.StatusCreated {
+		a.t.Fatalf("create %s: %d %s", name, status, answer)
+	}
+	return a.get("/v1/nodes/" + name)
+}
+
+// manageable makes such a node and lets its BMC be verified.
+func (a *testAppliance) manageable(name string, more map[string]any) {
+	a.t.Helper()
+	a.fakeNode(name, more)
+	a.provision(name, "manage")
+	a.until(name, "manageable and free", func(n node.Node) bool { return n.ProvisionState == node.Manageable && !n.Reserved() })
+}
+
+// introspection is a run as the inspector's API tells it.
+func (a *testAppliance) introspection(uuid string) map[string]any {
+	a.t.Helper()
+	resp, err := http.Get("http://" + a.inspectorListener.Addr().String() + "/v1/introspection/" + uuid)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	doc := map[string]any{}
+	if err := json.NewDecoder(resp.Body).Decode(&doc); err != nil || resp.StatusCode != http.StatusOK {
+		a.t.Fatalf("introspection of %s: %d, %v", uuid, resp.StatusCode, err)
+	}
+	return doc
+}
+
+func (a *testAppliance) wants(method, path string, body any, want int) []byte {
+	a.t.Helper()
+	status, _, answer := a.send(method, path, "latest", body)
+	if status != want {
+		a.t.Errorf("%s %s: %d, want %d: %s", method, path, status, want, answer)
+	}
+	return answer
+}
+
+// G03: programs tell a wanted stop from a failure by one word, and nothing that happens to the node afterwards takes it.
+func TestTheWordAbortedIsInTheTextOfAnAbortAloneAndStaysThere(t *testing.T) {
+	a := serveForTest(t, true, func(s *settings) { s.InspectTimeout, s.PowerSyncInterval = 2*time.Second, time.Second })
+	servers := a.rack(sim.Options{Servers: 2, Silent: 2})
+	aborted, late := servers[0], servers[1]
+	a.provision(aborted.Name, "inspect")
+	a.untilState(aborted.Name, node.InspectWait)
+	a.provision(aborted.Name, "abort")
+	a.provision(late.Name, "inspect")
+	a.until(aborted.Name, "off after clean-up", offAndFree)
+
+	text := func(s *sim.Server) string {
+		t.Helper()
+		doc := a.get("/v1/nodes/" + s.Name + "?fields=last_error,provision_state")
+		if doc["provision_state"] != "inspect failed" {
+			t.Errorf("%s is %v", s.Name, doc["provision_state"])
+		}
+		return doc["last_error"].(string)
+	}
+	const want = "Inspection was aborted by request."
+	steady := func(after string) {
+		t.Helper()
+		if got := text(aborted); got != want {
+			t.Errorf("after %s: %q", after, got)
+		}
+	}
+	steady("clean-up")
+	power := "/v1/nodes/" + aborted.Name + "/states/power"
+	for _, target := range []string{"power on", "soft power off", "rebooting", "power off"} {
+		a.wants("PUT", power, map[string]any{"target": target}, http.StatusAccepted)
+		steady("asking for " + target)
+		a.until(aborted.Name, target, func(n node.Node) bool { return !n.Reserved() && n.TargetPowerState == "" })
+		steady(target)
+	}
+	aborted.SetFaults(sim.Faults{RefuseLogin: true})
+	a.wants("PUT", power, map[string]any{"target": "power on"}, http.StatusAccepted)
+	a.until(aborted.Name, "the end of a power action that fails", func(n node.Node) bool { return !n.Reserved() })
+	steady("a power action that failed")
+	a.wants("PUT", "/v1/nodes/"+aborted.Name+"/maintenance", map[string]any{"reason": "fan"}, http.StatusAccepted)
+	a.wants("DELETE", "/v1/nodes/"+aborted.Name+"/maintenance", nil, http.StatusAccepted)
+	a.wants("PATCH", "/v1/nodes/"+aborted.Name, []map[string]any{{"op": "add", "path": "/extra/note", "value": "x"}}, http.StatusOK)
+	steady("maintenance and a change")
+	before, err := a.store.Node(t.Context(), aborted.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	aborted.SetFaults(sim.Faults{})
+	a.until(aborted.Name, "the next power sync", func(n node.Node) bool { return n.PowerCheckedAt.After(before.PowerCheckedAt) })
+	steady("a power sync")
+
+	a.untilState(late.Name, node.InspectFailed)
+	if got := text(late); !strings.HasPrefix(got, "Timeout reached while inspecting the node.") || strings.Contains(got, "aborted") {
+		t.Errorf("the time-out's text is %q", got)
+	}
+}
+
+// G28: a card that another node had before is named in the result and stays that node's.
+func TestAReportedMACOfAnotherNodeIsNamedAndNotStolen(t *testing.T) {
+	a := serveForTest(t, true)
+	s := a.rack(sim.Options{Servers: 1, Silent: 1})[0]
+	const foreign = "02:00:5e:00:00:09"
+	owner := a.fakeNode("n2", nil)["uuid"].(string)
+	a.wants("POST", "/v1/ports", map[string]any{"node_uuid": owner, "address": foreign}, http.StatusCreated)
+	before := a.get("/v1/ports/detail?address=" + foreign)
+
+	a.provision(s.Name, "inspect")
+	n := a.untilState(s.Name, node.InspectWait)
+	at, err := a.store.Attempt(t.Context(), n.AttemptID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := strings.Replace(string(s.Report()), `"interfaces":[`, `"interfaces":[{"name":"moved0","mac_address":"`+foreign+`","ipv4_address":"192.0.2.77"},`, 1)
+	if status, _, body := a.send("POST", "/v1/continue_inspection?attempt="+string(at.Token), "", []byte(report)); status != http.StatusAccepted {
+		t.Fatalf("%d %s", status, body)
+	}
+	a.untilState(s.Name, node.Manageable)
+	if diff := cmp.Diff(before, a.get("/v1/ports/detail?address="+foreign)); diff != "" {
+		t.Errorf("the port changed (-before +after):\n%s", diff)
+	}
+	notes, _ := a.get("/cagenut/v1/nodes/" + s.Name + "/attempts")["attempts"].([]any)[0].(map[string]any)["notes"].([]any)
+	want := "MAC " + foreign + " was reported, but its port belongs to node " + owner + " and stays there"
+	if !slices.Contains(notes, any(want)) {
+		t.Errorf("the attempt notes %q", notes)
+	}
+}
+
+// G44: when it ran is on the node while it runs and after a success; after an abort it is in the attempts, the history
+// and the inspector's status. All times are UTC with a zone.
+func TestTimesOfARunAreWhereTheyBelong(t *testing.T) {
+	a := serveForTest(t, true)
+	s := a.rack(sim.Options{Servers: 1, Silent: 1})[0]
+	instant := func(what string, v any) time.Time {
+		t.Helper()
+		text, _ := v.(string)
+		at, err := time.Parse(time.RFC3339Nano, text)
+		if err != nil || !strings.HasSuffix(text, "Z") && !strings.HasSuffix(text, "+00:00") {
+			t.Errorf("%s is %v, no UTC time with a zone", what, v)
+		}
+		return at
+	}
+	run := func(end func(node.Node), state node.State, finished bool) {
+		t.Helper()
+		began := time.Now().Add(-time.Second)
+		a.provision(s.Name, "inspect")
+		n := a.untilState(s.Name, node.InspectWait)
+		doc := a.get("/v1/nodes/" + s.Name)
+		started := instant("inspection_started_at", doc["inspection_started_at"])
+		if started.Before(began) || doc["inspection_finished_at"] != nil {
+			t.Errorf("while it runs: started %v, finished %v", doc["inspection_started_at"], doc["inspection_finished_at"])
+		}
+		end(n)
+		a.untilState(s.Name, state)
+		doc = a.get("/v1/nodes/" + s.Name)
+		if doc["inspection_started_at"] != nil || (doc["inspection_finished_at"] != nil) != finished {
+			t.Errorf("%s: started %v, finished %v", state, doc["inspection_started_at"], doc["inspection_finished_at"])
+		}
+		if finished {
+			instant("inspection_finished_at", doc["inspection_finished_at"])
+		}
+		at := a.get("/cagenut/v1/nodes/" + s.Name + "/attempts")["attempts"].([]any)[0].(map[string]any)
+		moment := func(key string) any { return at[key].(map[string]any)["at"] }
+		status := a.introspection(n.UUID)
+		for _, key := range []string{"started_at", "finished_at"} {
+			status[key] = fmt.Sprint(status[key]) + "Z" // the inspector's times have no zone and are UTC, contract.md §5.2
+		}
+		for what, pair := range map[string][2]any{"attempt": {moment("started"), moment("ended")}, "inspector": {status["started_at"], status["finished_at"]}} {
+			from, to := instant(what+"'s start", pair[0]), instant(what+"'s end", pair[1])
+			if from.Before(began) || to.Before(from) || time.Since(to) > time.Minute {
+				t.Errorf("%s ran from %s to %s", what, from, to)
+			}
+		}
+		history := a.get("/v1/nodes/" + s.Name + "/history?detail=true")["history"].([]any)
+		instant("history", history[len(history)-1].(map[string]any)["created_at"])
+	}
+	run(func(node.Node) { a.provision(s.Name, "abort") }, node.InspectFailed, false)
+	run(func(n node.Node) {
+		at, err := a.store.Attempt(t.Context(), n.AttemptID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if status, err := s.SendReport(t.Context(), nil, a.base+"/v1/continue_inspection?attempt="+string(at.Token)); err != nil || status != http.StatusAccepted {
+			t.Fatalf("report: %d %v", status, err)
+		}
+	}, node.Manageable, true)
+}
+
+// G46: who did it stands in the history in full, whichever door they came through, page by page.
+func TestHistoryNamesWhoDidItAndIsReadInPages(t *testing.T) {
+	a := serveForTest(t, false, func(s *settings) { s.Auth = "basic" })
+	long := strings.Repeat("u", 64)
+	for _, name := range []string{long, "browser"} {
+		if err := putUser(t.Context(), a.store, name, "not-a-real-one", "operator"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n, _ := a.nodeIn(node.InspectWait, "agent")
+	as := func(user, method, path, kind, body string) (int, []byte) {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), method, a.base+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.SetBasicAuth(user, "not-a-real-one")
+		req.Header.Set("Content-Type", kind)
+		req.Header.Set("X-OpenStack-Ironic-API-Version", "1.78")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		answer, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode, answer
+	}
+	if status, body := as(long, "PUT", "/v1/nodes/"+n.UUID+"/states/provision", "application/json", `{"target":"abort"}`); status != http.StatusAccepted {
+		t.Fatalf("abort over REST: %d %s", status, body)
+	}
+	n, err := a.store.Node(t.Context(), n.UUID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, at := a.waiting(n)
+	if status, body := as("browser", "POST", "/ui/nodes/"+n.UUID+"/provision", "application/x-www-form-urlencoded", "verb=abort&attempt="+at.ID); status >= 400 {
+		t.Fatalf("abort in the dashboard: %d %s", status, body)
+	}
+	var users []string
+	marker := ""
+	for range 3 {
+		_, body := as(long, "GET", "/v1/nodes/"+n.UUID+"/history?limit=1&detail=true"+marker, "", "")
+		var page struct{ History []map[string]any }
+		if err := json.Unmarshal(body, &page); err != nil {
+			t.Fatalf("%v: %s", err, body)
+		}
+		if len(page.History) == 0 {
+			break
+		}
+		entry := page.History[0]
+		users = append(users, entry["user"].(string))
+		for _, key := range []string{"event", "event_type", "severity", "created_at"} {
+			if s, _ := entry[key].(string); s == "" {
+				t.Errorf("entry %d has no %s: %v", len(users), key, entry)
+			}
+		}
+		marker = "&marker=" + entry["uuid"].(string)
+	}
+	if diff := cmp.Diff([]string{long, "browser"}, users); diff != "" {
+		t.Errorf("who did it, oldest first (-want +got):\n%s", diff)
+	}
+}
+
+// G40: in `inspecting` a change is refused and a node not deleted, in `inspect wait` a change is taken; maintenance comes
+// and goes at any time, and the report is heard all the same.
+func TestChangesWhileANodeIsInspected(t *testing.T) {
+	a := serveForTest(t, true, func(s *settings) { s.StartTimeout = time.Minute })
+	a.manageable("slow", map[string]any{"driver_info": map[string]any{"fake_answer_delay": 1}})
+	change := []map[string]any{{"op": "add", "path": "/extra/note", "value": "x"}}
+	four := func(state node.State, version string, patch int, patchText, deleteText string) {
+		t.Helper()
+		uuid := a.get("/v1/nodes/slow")["uuid"].(string)
+		status, _, body := a.send("PATCH", "/v1/nodes/slow", version, change)
+		if status != patch || !strings.Contains(string(body), strings.ReplaceAll(patchText, "UUID", uuid)) {
+			t.Errorf("PATCH in %s, %s: %d %s", state, version, status, body)
+		}
+		if body := string(a.wants("DELETE", "/v1/nodes/slow", nil, http.StatusConflict)); !strings.Contains(body, deleteText) {
+			t.Errorf("DELETE in %s: %s", state, body)
+		}
+		a.wants("PUT", "/v1/nodes/slow/maintenance", map[string]any{"reason": "fan"}, http.StatusAccepted)
+		a.wants("DELETE", "/v1/nodes/slow/maintenance", nil, http.StatusAccepted)
+		if n, err := a.store.Node(t.Context(), "slow"); err != nil || n.ProvisionState != state {
+			t.Fatalf("the node became %q, %v", n.ProvisionState, err)
+		}
+	}
+	a.provision("slow", "inspect")
+	four(node.Inspecting, "1.39", http.StatusConflict, `Cannot update node \\\"UUID\\\" while it is in state \\\"inspecting\\\".`, "is locked by host")
+	n := a.untilState("slow", node.InspectWait)
+	four(node.InspectWait, "1.39", http.StatusOK, "UUID", "'manageable', 'enroll', 'adopt failed', 'available'")
+	four(node.InspectWait, "1.38", http.StatusOK, "UUID", "'manageable', 'enroll', 'adopt failed', 'available'")
+	at, err := a.store.Attempt(t.Context(), n.AttemptID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, _, body := a.send("POST", "/v1/continue_inspection?attempt="+string(at.Token), "", crowdReport(1)); status != http.StatusAccepted {
+		t.Fatalf("the report: %d %s", status, body)
+	}
+	a.untilState("slow", node.Manageable)
+}
+
+// G41: a start that fails half way says why within seconds, waits for no ramdisk and leaves nothing switched on.
+func TestAStartThatFailsHalfWayLeavesNothingOn(t *testing.T) {
+	for _, driver := range []string{node.DriverRedfish, node.DriverIPMI} {
+		for name, c := range map[string]struct {
+			faults sim.Faults
+			heal   bool // the BMC must be put right before anything can be switched off
+		}{
+			"the boot device is refused": {sim.Faults{RefuseBoot: true}, false},
+			"the boot device is ignored": {sim.Faults{IgnoreBoot: true}, false},
+			"the BMC is always busy":     {sim.Faults{Busy: -1}, true},
+			"the password is refused":    {sim.Faults{RefuseLogin: true}, true},
+			"power commands do nothing":  {sim.Faults{StuckPower: true}, true},
+		} {
+			if driver == node.DriverIPMI && (c.faults.IgnoreBoot || c.faults.Busy != 0) {
+				continue // IPMI has no way to read the override that can be relied on, and a busy BMC has no session left for a minute
+			}
+			t.Run(driver+", "+name, func(t *testing.T) {
+				t.Parallel()
+				a := serveForTest(t, true, func(s *settings) { s.StartTimeout = 5 * time.Second })
+				o := sim.Options{Servers: 1, Silent: 1, FirstAddress: "127.0.0.1"}
+				if driver == node.DriverIPMI {
+					o.IPMI = 1
+				}
+				s := a.rack(o)[0]
+				s.SetPower(node.PowerOn)
+				s.SetFaults(c.faults)
+				began := time.Now()
+				a.provision(s.Name, "inspect")
+				n := a.untilState(s.Name, node.InspectFailed)
+				if took := time.Since(began); took > 20*time.Second || !strings.HasPrefix(n.LastError, "unable to start inspection: ") {
+					t.Errorf("after %s: %q", took, n.LastError)
+				}
+				for _, h := range a.get("/v1/nodes/" + s.Name + "/history?detail=true")["history"].([]any) {
+					if h.(map[string]any)["state"] == "inspect wait" {
+						t.Errorf("it waited for a ramdisk: %v", h)
+					}
+				}
+				if c.heal {
+					s.SetFaults(sim.Faults{})
+				}
+				a.until(s.Name, "off", offAndFree)
+				if s.Power() != node.PowerOff {
+					t.Error("the server was left on")
+				}
+			})
+		}
+	}
+}
+
+// G63: whatever reads answers while a worker holds the node and its BMC is slow. What has to ask the BMC waits for it, and
+// nothing says that the node is locked.
+func TestEverythingReadsWhileTheNodeIsHeldAndItsBMCIsSlow(t *testing.T) {
+	a := serveForTest(t, true)
+	a.manageable("held", map[string]any{"driver_info": map[string]any{"fake_answer_delay": 0.1}})
+	uuid := a.get("/v1/nodes/held")["uuid"].(string)
+	a.wants("POST", "/v1/ports", map[string]any{"node_uuid": uuid, "address": crowdMAC(1), "name": "port-of-held"}, http.StatusCreated)
+	a.wants("PATCH", "/v1/nodes/held", []map[string]any{{"op": "add", "path": "/driver_info/fake_answer_delay", "value": 5}}, http.StatusOK)
+	if _, err := a.store.Move(t.Context(), node.Move{Node: uuid, From: node.Manageable, Hold: "test", Host: "rack-7", At: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+
+	var asking, reading, paths []string
+	for _, r := range a.app.GetRoutes(true) {
+		path := r.Path
+		if strings.HasSuffix(path, ".json") {
+			continue // another name of the same
+		}
+		for param, value := range map[string]string{":node": uuid, ":ident": uuid, ":port": "port-of-held"} {
+			path = strings.ReplaceAll(path, param, value)
+		}
+		switch {
+		case r.Method != http.MethodGet || strings.ContainsAny(path, ":*") || slices.Contains(paths, path):
+			continue
+		case !strings.HasPrefix(path, "/v1/nodes") && !strings.HasPrefix(path, "/v1/ports"):
+			continue
+		case strings.Contains(path, "/management/boot_device"):
+			asking = append(asking, path)
+		default:
+			reading = append(reading, path)
+		}
+		paths = append(paths, path)
+	}
+	for _, path := range []string{"", "/states", "/ports", "/inventory", "/history", "/validate", "/traits", "/management/boot_device"} {
+		if !slices.Contains(paths, "/v1/nodes/"+uuid+path) {
+			t.Errorf("GET …%s was not tried, but %v", path, paths)
+		}
+	}
+	get := func(path string, allowed ...int) {
+		status, _, body := a.send("GET", path, "latest", nil)
+		if status == http.StatusConflict || status >= 500 && !slices.Contains(allowed, status) {
+			t.Errorf("GET %s: %d %s", path, status, body)
+		}
+	}
+	var (
+		asked sync.WaitGroup
+		first = make(chan string, len(asking))
+	)
+	for _, path := range asking {
+		asked.Go(func() {
+			get(path, http.StatusServiceUnavailable, http.StatusGatewayTimeout)
+			first <- path
+		})
+	}
+	for _, path := range reading {
+		get(path)
+		select {
+		case done := <-first:
+			t.Fatalf("GET %s was answered after the BMC had answered %s", path, done)
+		default:
+		}
+	}
+	asked.Wait()
+}

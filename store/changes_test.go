@@ -213,3 +213,30 @@ func TestPortsAreFoundByNameAndNoTwoHaveTheSame(t *testing.T) {
 	_, err = r.UpdatePort(t.Context(), two, node.Audit{})
 	exists(t, err, "A port with name eth0 already exists.")
 }
+
+func TestAConfirmedPowerStateIsNewsOnlyWhereItChanges(t *testing.T) {
+	r := newRig(t)
+	n := r.add(t, node.Manageable, func(n *node.Node) { n.PowerState, n.TargetPowerState = node.PowerOn, node.PowerOff })
+	ctx, cancel := context.WithCancel(t.Context())
+	news := r.Watch(ctx)
+	for _, p := range []node.PowerState{node.PowerOn, node.PowerOff, node.PowerOff} {
+		if err := r.SetPowerState(t.Context(), n.UUID, p, begin.Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		now := must(r.Node(t.Context(), n.UUID))(t)
+		if now.PowerState != p || !now.PowerCheckedAt.Equal(begin.Add(time.Hour)) || (now.TargetPowerState == "") != (p == node.PowerOff) {
+			t.Errorf("after %s: %s, target %q, checked %s", p, now.PowerState, now.TargetPowerState, now.PowerCheckedAt)
+		}
+	}
+	if err := r.SetPowerState(t.Context(), node.NewUUID(), node.PowerOn, begin); err != nil {
+		t.Errorf("of a node that is gone: %v", err)
+	}
+	cancel()
+	told := 0
+	for range news {
+		told++
+	}
+	if told != 1 {
+		t.Errorf("%d changes were told, not one", told)
+	}
+}

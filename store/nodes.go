@@ -193,19 +193,24 @@ func (s *Store) SetMaintenance(ctx context.Context, uuid string, on bool, reason
 // clear it itself.
 func (s *Store) SetPowerState(ctx context.Context, uuid string, p node.PowerState, at time.Time) error {
 	return s.inTurn(ctx, func(tx *transaction) error {
-		_, err := tx.cas(&nodeRow{}, map[string]any{"target_power_state": ""}, "uuid = ? AND target_power_state = ? AND reservation_id = ''", uuid, p)
+		var was nodeRow
+		err := tx.Select("power_state", "target_power_state", "reservation_id").Where("uuid = ?", uuid).Take(&was).Error
+		if errors.Is(err, gorm.ErrRecordNotFound) {
+			return nil // deleted while its BMC was asked
+		}
+		set, news := map[string]any{"power_state": string(p), "power_checked_at": micros(at)}, was.PowerState != string(p)
+		if was.TargetPowerState == string(p) && was.ReservationID == "" {
+			set["target_power_state"], news = "", true
+		}
+		if err == nil {
+			_, err = tx.cas(&nodeRow{}, set, "uuid = ?", uuid)
+		}
 		if err != nil {
 			return fmt.Errorf("record power of node %s: %w", uuid, err)
 		}
-		// A node that says what it said before is no news to anybody.
-		n, err := tx.cas(&nodeRow{}, map[string]any{"power_state": string(p), "power_checked_at": micros(at)}, "uuid = ? AND (power_state <> ? OR target_power_state <> '')", uuid, p)
-		if err == nil && n == 0 {
-			_, err = tx.cas(&nodeRow{}, map[string]any{"power_checked_at": micros(at)}, "uuid = ?", uuid)
+		if news { // a node that says what it said before is none
+			tx.notice(node.Notice{NodeUUID: uuid})
 		}
-		if err != nil {
-			return fmt.Errorf("record power of node %s: %w", uuid, err)
-		}
-		tx.notice(node.Notice{NodeUUID: uuid})
 		return nil
 	})
 }

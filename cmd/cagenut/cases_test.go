@@ -107,12 +107,9 @@ func TestTheWordAbortedIsInTheTextOfAnAbortAloneAndStaysThere(t *testing.T) {
 	a.wants("DELETE", "/v1/nodes/"+aborted.Name+"/maintenance", nil, http.StatusAccepted)
 	a.wants("PATCH", "/v1/nodes/"+aborted.Name, []map[string]any{{"op": "add", "path": "/extra/note", "value": "x"}}, http.StatusOK)
 	steady("maintenance and a change")
-	before, err := a.store.Node(t.Context(), aborted.Name)
-	if err != nil {
-		t.Fatal(err)
-	}
 	aborted.SetFaults(sim.Faults{})
-	a.until(aborted.Name, "the next power sync", func(n node.Node) bool { return n.PowerCheckedAt.After(before.PowerCheckedAt) })
+	aborted.SetPower(node.PowerOn)
+	a.until(aborted.Name, "the next power sync", func(n node.Node) bool { return n.PowerState == node.PowerOn })
 	steady("a power sync")
 
 	a.untilState(late.Name, node.InspectFailed)

@@ -204,6 +204,11 @@ func call(t *testing.T, method, url, version, body string) answer {
 	if version != "" {
 		req.Header.Set("X-OpenStack-Ironic-API-Version", version)
 	}
+	return send(t, req)
+}
+
+func send(t *testing.T, req *http.Request) answer {
+	t.Helper()
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -216,7 +221,7 @@ func call(t *testing.T, method, url, version, body string) answer {
 	a := answer{status: resp.StatusCode, header: resp.Header, text: string(b)}
 	if len(b) > 0 {
 		if err := json.Unmarshal(b, &a.body); err != nil {
-			t.Fatalf("%s %s: %v in %s", method, url, err, b)
+			t.Fatalf("%s %s: %v in %s", req.Method, req.URL, err, b)
 		}
 	}
 	return a

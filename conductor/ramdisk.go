@@ -57,7 +57,7 @@ func (c *Conductor) lookedUp(ctx context.Context, req LookupRequest) (node.Node,
 	}
 	n, err := c.Nodes.Node(ctx, uuid)
 	if missing(err) {
-		return node.Node{}, fmt.Errorf("%w: %w", err, node.ErrNotReported)
+		return node.Node{}, fmt.Errorf("%v: %w", err, node.ErrNotReported) // the miss itself must not show
 	}
 	if err == nil && !n.ProvisionState.LookupAllowed() {
 		err = fmt.Errorf("node %s is in %s: %w", n.UUID, n.ProvisionState, node.ErrNotReported)

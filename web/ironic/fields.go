@@ -159,12 +159,12 @@ func (k sortKey[T]) Takes(minor int) *openapi.Schema {
 
 func (k sortKey[T]) Check(_ string, raw json.RawMessage, minor int) error {
 	var key string
-	if json.Unmarshal(raw, &key) != nil || key == "id" {
-		return nil
-	}
+	err := json.Unmarshal(raw, &key)
 	f, ok := k.of.field(key)
 	switch {
-	case !ok || !f.sortable:
+	case key == "id":
+		return nil
+	case err != nil || !ok || !f.sortable:
 		return node.Invalidf("The sort_key value %q is an invalid field for sorting", key)
 	case f.since > minor:
 		return node.ErrNotAcceptable
@@ -250,9 +250,13 @@ func readText(raw json.RawMessage) string {
 
 // readStrings is nil for anything but a list of strings.
 func readStrings(raw json.RawMessage) []string {
-	var list []string
-	if json.Unmarshal(raw, &list) != nil {
+	var items []*string
+	if json.Unmarshal(raw, &items) != nil || items == nil || slices.Contains(items, nil) {
 		return nil
+	}
+	list := make([]string, len(items))
+	for i, s := range items {
+		list[i] = *s
 	}
 	return list
 }

@@ -85,7 +85,7 @@ func (a *api) unservedOfNode() []operation {
 	detail := openapi.Parameter{Name: "detail", Kind: openapi.Flag()}
 	fields := openapi.Parameter{Name: "fields", Kind: openapi.Text(4096)}
 	drivers := openapi.Operation{Method: "GET", Path: "/v1/drivers/:driver/vendor_passthru/methods", Does: "Show that there are none.", Tag: "drivers", Answers: []openapi.Answer{nothing}}
-	return []operation{
+	all := []operation{
 		none("/bios", "bios", 40, detail, fields),
 		none("/firmware", "firmware", 86, detail, fields),
 		none("/vifs", "vifs", 28),
@@ -103,6 +103,20 @@ func (a *api) unservedOfNode() []operation {
 		op("DELETE", "/vmedia", 89, nil, openapi.Operation{Query: []openapi.Parameter{{Name: "device_types", Kind: openapi.Text(255)}}}, a.unsupported("detach_virtual_media")),
 		{drivers, nil, a.noDriverMethods},
 	}
+	for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
+		query := []openapi.Parameter{{Name: "method", Kind: openapi.Text(255)}}
+		call := openapi.Operation{Method: method, Path: "/v1/drivers/:driver/vendor_passthru", Does: "Refused: no driver of this appliance has vendor methods.", Tag: "drivers", Query: query}
+		all = append(all, op(method, "/vendor_passthru", 1, nil, openapi.Operation{Query: query}, a.unsupported("vendor_passthru")), operation{call, nil, a.noDriverMethod})
+	}
+	return all
+}
+
+func (a *api) noDriverMethod(r *request) error {
+	d, err := namedDriver(r)
+	if err != nil {
+		return err
+	}
+	return &node.Unsupported{Driver: d.Name, Extension: "vendor_passthru"}
 }
 
 // emptyOfNode is a list of a node that nothing fills: no interface of its kind reads anything.

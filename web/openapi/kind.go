@@ -3,6 +3,8 @@ package openapi
 import (
 	"bytes"
 	"encoding/json"
+	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,15 +69,17 @@ const uuidPattern = "^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"
 
 // MAC is an Ethernet address.
 func MAC() Kind {
-	s := &Schema{Type: "string", Pattern: `^\s*[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}\s*$`}
+	s := &Schema{Type: "string", Pattern: macPattern.String()}
 	return plain{s, s, func(name string, value json.RawMessage) error {
 		text, err := readText(name, value, 255)
-		if _, ok := node.ParseMAC(text); err == nil && !ok {
+		if err == nil && !macPattern.MatchString(text) {
 			return node.Invalidf("Expected valid MAC address for %s: %s", name, text)
 		}
 		return err
 	}}
 }
+
+var macPattern = regexp.MustCompile(`^[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}$`)
 
 func readText(name string, value json.RawMessage, limit int) (string, error) {
 	if IsNull(value) {
@@ -127,7 +131,11 @@ func flagTakes() *Schema {
 }
 
 // flagPattern allows the words in any case and with blanks around.
-func flagPattern() string { return `^\s*(` + caseless(append(slices.Clone(yes), no...)) + `)\s*$` }
+func flagPattern() string {
+	return "^[" + blanks + "]*(" + caseless(append(slices.Clone(yes), no...)) + ")[" + blanks + "]*$"
+}
+
+const blanks = " \t\r\n"
 
 // caseless is the part of a pattern that matches words in any case.
 func caseless(words []string) string {
@@ -157,7 +165,7 @@ func ReadFlag(name string, value json.RawMessage) (bool, error) {
 	if json.Unmarshal(value, &word) != nil {
 		word = string(value)
 	}
-	lower := strings.ToLower(strings.TrimSpace(word))
+	lower := strings.ToLower(strings.Trim(word, blanks))
 	switch {
 	case slices.Contains(yes, lower):
 		return true, nil
@@ -171,8 +179,8 @@ func ReadFlag(name string, value json.RawMessage) (bool, error) {
 
 // Integer is a whole number from least on; tooSmall is the text for anything below.
 func Integer(least int, tooSmall string) Kind {
-	low := float64(least)
-	s := &Schema{Type: "integer", Minimum: &low}
+	low, high := float64(least), float64(math.MaxInt32)
+	s := &Schema{Type: "integer", Minimum: &low, Maximum: &high}
 	return plain{s, s, func(name string, value json.RawMessage) error {
 		n, err := strconv.ParseInt(strings.TrimSpace(string(value)), 10, 32)
 		switch {

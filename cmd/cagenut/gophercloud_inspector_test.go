@@ -86,10 +86,11 @@ func TestGophercloudDrivesTheInspector(t *testing.T) {
 		inspectorRefused(t, "a marker that nobody has", err, 404, "")
 
 		t.Log("again, to the end")
-		s.ReleaseReport()
 		if err := start(n.UUID); err != nil {
 			t.Fatal(err)
 		}
+		g.waitFor(n.UUID, nodes.InspectWait)
+		s.ReleaseReport()
 		g.waitFor(n.UUID, nodes.Manageable)
 		if r := status(n.UUID); !r.Finished || r.State != "finished" || r.Error != "" {
 			t.Errorf("finished, the run is %+v", r)
@@ -98,6 +99,7 @@ func TestGophercloudDrivesTheInspector(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		inspectorRefused(t, "raw data once more, which are not served", introspection.ReApplyIntrospection(t.Context(), g.inspector, n.UUID).ExtractErr(), 404, "Not Found")
 		want := reportOf(t, s)
 		if diff := cmp.Diff(want.Inventory, data.Inventory); diff != "" {
 			t.Errorf("the inventory (-posted +stored):\n%s", diff)

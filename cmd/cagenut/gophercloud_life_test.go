@@ -58,8 +58,9 @@ func (g *gopher) liveThroughAnInspection(t *testing.T, s *sim.Server) {
 
 	g.verb(n.UUID, nodes.TargetManage)
 	g.until(n.UUID, nodes.Manageable)
-	s.ReleaseReport()
 	g.verb(n.UUID, nodes.TargetInspect)
+	g.waitFor(n.UUID, nodes.InspectWait)
+	s.ReleaseReport()
 	g.waitFor(n.UUID, nodes.Manageable)
 	n = g.wait(n.UUID, "off after its report", idleOff)
 	if n.LastError != "" || n.InspectionFinishedAt == nil || n.InspectionStartedAt != nil || n.Properties["memory_mb"] == nil {

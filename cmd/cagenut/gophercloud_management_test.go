@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gophercloud/gophercloud/v2"
+	"github.com/gophercloud/gophercloud/v2/openstack/baremetal/v1/drivers"
 	"github.com/gophercloud/gophercloud/v2/openstack/baremetal/v1/nodes"
 
 	"cagenut/bmc/sim"
@@ -137,6 +138,11 @@ func TestGophercloudIsToldWhatAServerCannotDo(t *testing.T) {
 		refused(t, "an NMI", nodes.InjectNMI(ctx, g.ironic, n.UUID).ExtractErr(), 400, "does not support")
 		refused(t, "an NMI at 1.28", nodes.InjectNMI(ctx, g.at("1.28"), n.UUID).ExtractErr(), 404, "Resource could not be found.")
 		refused(t, "RAID", nodes.SetRAIDConfig(ctx, g.ironic, n.UUID, nodes.RAIDConfigOpts{LogicalDisks: []nodes.LogicalDisk{{RAIDLevel: nodes.RAID1}}}).ExtractErr(), 400, "does not support")
+		method := nodes.VendorPassthruCallOpts{Method: "bogus"}
+		refused(t, "a vendor's method", nodes.CallVendorPassthru(ctx, g.ironic, n.UUID, "POST", method).Err, 400, "does not support")
+		refused(t, "subscriptions", nodes.GetAllSubscriptions(ctx, g.ironic, n.UUID, nodes.CallVendorPassthruOpts{Method: "get_all_subscriptions"}).Err, 400, "does not support")
+		refused(t, "a driver's vendor method", drivers.CallVendorPassthru(ctx, g.ironic, "redfish", "GET", drivers.VendorPassthruCallOpts{Method: "bogus"}).Err, 400, "does not support")
+		refused(t, "a vendor's method of an unknown node", nodes.CallVendorPassthru(ctx, g.ironic, "nobody", "POST", method).Err, 404, "Node nobody could not be found.")
 		refused(t, "a BIOS setting", nodes.GetBIOSSetting(ctx, g.ironic, n.UUID, "NumLock").Err, 404, "")
 		refused(t, "a clean", nodes.ChangeProvisionState(ctx, g.ironic, n.UUID, nodes.ProvisionStateOpts{Target: nodes.TargetClean, CleanSteps: []nodes.CleanStep{}}).ExtractErr(), 400, "can not be performed")
 		refused(t, "a target that is none", g.tryVerb(n.UUID, "dance"), 400, `The requested action "dance" can not be performed on node "`+n.UUID+`" while it is in state "enroll".`)

@@ -250,8 +250,9 @@ func (o *operator) inspectToTheEnd(t *testing.T) {
 	if err := o.patch("agent"); err != nil {
 		t.Fatal(err)
 	}
-	o.host.ReleaseReport()
 	o.verb(o.id, nodes.TargetInspect)
+	o.waitFor(o.id, nodes.InspectWait)
+	o.host.ReleaseReport()
 	if n := o.waitFor(o.id, nodes.Manageable); n.LastError != "" || n.InspectionFinishedAt == nil {
 		t.Errorf("inspected, it is %+v", n)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -52,7 +51,6 @@ func withGophercloud(t *testing.T, test func(*testing.T, *gopher), change ...fun
 			g := &gopher{testAppliance: a}
 			g.ironic = g.signedIn(mode, gopherPassword)
 			g.inspector = g.inspectorSignedIn(mode, gopherPassword)
-			g.answers()
 			test(t, g)
 		})
 	}
@@ -63,20 +61,6 @@ func (g *gopher) in(t *testing.T) *gopher {
 	a, c := *g.testAppliance, *g
 	a.t, c.testAppliance = t, &a
 	return &c
-}
-
-// answers makes sure that both addresses are served before a test begins, and with it may end.
-func (g *gopher) answers() {
-	g.t.Helper()
-	for _, url := range []string{g.base + "/", "http://" + g.inspectorListener.Addr().String() + "/"} {
-		resp, err := http.Get(url)
-		if err != nil {
-			g.t.Fatal(err)
-		}
-		if err := resp.Body.Close(); err != nil || resp.StatusCode != http.StatusOK {
-			g.t.Fatalf("%s: %s, %v", url, resp.Status, err)
-		}
-	}
 }
 
 func (g *gopher) signedIn(mode, password string) *gophercloud.ServiceClient {

@@ -56,13 +56,10 @@ func (c *Conductor) lookedUp(ctx context.Context, req LookupRequest) (node.Node,
 		return node.Node{}, fmt.Errorf("%q is no UUID: %w", uuid, node.ErrNotReported)
 	}
 	n, err := c.Nodes.Node(ctx, uuid)
-	if missing(err) {
-		return node.Node{}, fmt.Errorf("%v: %w", err, node.ErrNotReported) // the miss itself must not show
-	}
 	if err == nil && !n.ProvisionState.LookupAllowed() {
 		err = fmt.Errorf("node %s is in %s: %w", n.UUID, n.ProvisionState, node.ErrNotReported)
 	}
-	return n, err
+	return n, unsaid(err)
 }
 
 func validMACs(sent []string) []string {
@@ -134,7 +131,7 @@ func (c *Conductor) withToken(ctx context.Context, actor node.Actor, n node.Node
 			return node.Node{}, "", err
 		}
 		if n, err = c.Nodes.Node(ctx, n.UUID); err != nil {
-			return node.Node{}, "", err
+			return node.Node{}, "", unsaid(err)
 		}
 	}
 }

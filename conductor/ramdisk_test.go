@@ -68,6 +68,9 @@ func TestARamdiskFindsItsNodeByItsMACsOrItsUUID(t *testing.T) {
 		if c.found && (err != nil || got.UUID != n.UUID) || !c.found && !errors.Is(err, node.ErrNotReported) {
 			t.Errorf("%s: %s, %v", what, got.UUID, err)
 		}
+		if errors.As(err, new(*node.NotFound)) {
+			t.Errorf("%s: the miss shows: %v", what, err)
+		}
 		if token != "" {
 			t.Errorf("%s: a token below 1.62", what)
 		}

@@ -18,7 +18,8 @@ func (c *Conductor) Report(ctx context.Context, actor node.Actor, r ReportReques
 	if err != nil {
 		return node.Node{}, err
 	}
-	return c.accept(ctx, actor, n, proof, r)
+	n, err = c.accept(ctx, actor, n, proof, r)
+	return n, unsaid(err)
 }
 
 // ReportAndLookup is [Conductor.Report] for the ramdisks that get the answer of a lookup (contract.md §4.1): the token is
@@ -33,7 +34,15 @@ func (c *Conductor) ReportAndLookup(ctx context.Context, actor node.Actor, r Rep
 		return node.Node{}, "", err
 	}
 	n, err = c.accept(ctx, actor, n, proof, r)
-	return n, token, err
+	return n, token, unsaid(err)
+}
+
+// unsaid keeps from a ramdisk that its node has been deleted under it: nobody learns which nodes there are.
+func unsaid(err error) error {
+	if missing(err) {
+		return fmt.Errorf("%s: %w", err.Error(), node.ErrNotReported)
+	}
+	return err
 }
 
 // addressee finds the node that a report is for, or turns the report away.
@@ -81,7 +90,7 @@ func (c *Conductor) addressee(ctx context.Context, actor node.Actor, r ReportReq
 	}
 	n, err := c.Nodes.Node(ctx, uuid)
 	if err != nil {
-		return node.Node{}, "", err
+		return node.Node{}, "", unsaid(err)
 	}
 	if proven.ID == "" {
 		return n, node.NotProven, nil

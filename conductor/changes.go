@@ -48,9 +48,15 @@ func (c *Conductor) checkParent(ctx context.Context, n *node.Node) error {
 }
 
 // checkChange is what a change of a node must keep to, in Ironic's order; it also clears what goes together with a flag.
-func (c *Conductor) checkChange(ctx context.Context, was node.Node, next *node.Node, minor int) error {
+// ident is what the caller knows the node by.
+func (c *Conductor) checkChange(ctx context.Context, ident string, was node.Node, next *node.Node, minor int) error {
 	if err := patchable(was, *next, minor); err != nil {
 		return err
+	}
+	if next.Name != "" && next.Name != was.Name {
+		if err := node.ValidateRename(ident, next.Name); err != nil {
+			return err
+		}
 	}
 	parent := next.ParentNode
 	if parent == was.ParentNode {

@@ -78,6 +78,25 @@ func TestANodeIsRetiredOutsideAvailable(t *testing.T) {
 	same(t, "reason", n.RetiredReason, "")
 }
 
+func TestANodeIsRenamedToWhatItCanBeAddressedBy(t *testing.T) {
+	w := newWorld(t, conductor.Settings{})
+	n := w.enrolled(node.Manageable, "agent")
+	for name, text := range map[string]string{
+		"bad name!":       "Node " + n.UUID + ": Cannot change name to invalid name 'bad name!'",
+		node.NewUUID():    "",
+		"vendor_passthru": `The word "vendor_passthru" is reserved and can not be used as a node name. Reserved words are: maintenance, management, states, vendor_passthru, detail, validate.`,
+	} {
+		if text == "" {
+			text = "Node " + n.UUID + ": Cannot change name to invalid name '" + name + "'"
+		}
+		_, err := w.change(n, func(n *node.Node) { n.Name = name })
+		refusedAs[*node.Invalid](t, name, err, text)
+	}
+	n, err := w.change(n, func(n *node.Node) { n.Name = "ns~host" })
+	w.must(err)
+	same(t, "name", n.Name, "ns~host")
+}
+
 func TestWhatGoesTogetherIsClearedTogether(t *testing.T) {
 	w := newWorld(t, conductor.Settings{})
 	n := w.enrolled(node.Manageable, "agent")

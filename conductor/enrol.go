@@ -41,7 +41,7 @@ func (c *Conductor) PatchNode(ctx context.Context, actor node.Actor, ident strin
 		if err != nil {
 			return err
 		}
-		if err := c.checkChange(ctx, n, &next, minor); err != nil {
+		if err := c.checkChange(ctx, ident, n, &next, minor); err != nil {
 			return err
 		}
 		after, err = c.Nodes.UpdateNode(ctx, next, c.about(actor, "update", n.UUID))

@@ -167,11 +167,20 @@ var (
 
 // ValidateName checks a logical name: RFC 3986 unreserved characters, no UUID, no reserved word (contract.md §3.4).
 func ValidateName(name string) error {
+	return validateName(name, "Cannot create node with invalid name '"+name+"'")
+}
+
+// ValidateRename is [ValidateName] for the new name of a node that is there; ident is what the caller knows it by.
+func ValidateRename(ident, name string) error {
+	return validateName(name, "Node "+ident+": Cannot change name to invalid name '"+name+"'")
+}
+
+func validateName(name, invalid string) error {
 	if slices.Contains(reservedNames, name) {
 		return Invalidf("The word %q is reserved and can not be used as a node name. Reserved words are: %s.", name, strings.Join(reservedNames, ", "))
 	}
 	if !nameShape.MatchString(name) || IsUUID(name) {
-		return Invalidf("Cannot create node with invalid name '%s'", name)
+		return &Invalid{Text: invalid}
 	}
 	return nil
 }

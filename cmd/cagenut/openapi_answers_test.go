@@ -150,25 +150,28 @@ func guarded(r sentRequest, path string) int {
 	return 0
 }
 
-// deep tells whether a body nests deeper than 25 levels, of bodies without brackets in their texts.
+// deep tells whether a body that begins as a document of JSON nests deeper than 25 levels.
 func deep(body []byte) bool {
+	body = bytes.TrimLeft(body, " \t\r\n")
+	if len(body) == 0 || body[0] != '{' && body[0] != '[' {
+		return false
+	}
 	levels := 0
-	for _, b := range bytes.TrimLeft(body, " \t\r\n") {
+	for _, b := range quotedText.ReplaceAll(body, nil) {
 		switch b {
 		case '{', '[':
-			if levels++; levels > 25 {
-				return true
-			}
+			levels++
 		case '}', ']':
 			levels--
-		default:
-			if levels == 0 {
-				return false
-			}
+		}
+		if levels > 25 {
+			return true
 		}
 	}
 	return false
 }
+
+var quotedText = regexp.MustCompile(`(?s)"(\\.|[^"\\])*("|$)`)
 
 func (j judge) refusedVersion(say func(string, ...any), r sentRequest, a answered) {
 	if a.status != 406 {

@@ -91,7 +91,7 @@ var strangeElements = []string{
 func (g *generator) query(t *rapid.T, o *describedOperation) string {
 	var pairs []string
 	for _, p := range o.query {
-		if !p.required && rapid.IntRange(0, 3).Draw(t, "given") > 0 {
+		if !p.required && !g.given(t, p.name) {
 			continue
 		}
 		pairs = append(pairs, url.QueryEscape(p.name)+"="+url.QueryEscape(g.said(t, p)))
@@ -228,8 +228,9 @@ func (g *generator) object(t *rapid.T, s *jsonschema.Schema, depth int) any {
 		required = append(required, chosen.Required...)
 	}
 	out := map[string]any{}
+	bare := len(required) > 0 && rapid.Bool().Draw(t, "bare")
 	for _, key := range slices.Sorted(maps.Keys(s.Properties)) {
-		if !absent[key] && (slices.Contains(required, key) || rapid.IntRange(0, 4).Draw(t, "given") == 0) {
+		if !absent[key] && (slices.Contains(required, key) || !bare && g.given(t, key)) {
 			out[key] = g.value(t, key, s.Properties[key], depth+1)
 		}
 	}
@@ -246,6 +247,14 @@ func (g *generator) object(t *rapid.T, s *jsonschema.Schema, depth int) any {
 		}
 	}
 	return out
+}
+
+// given decides whether something is said that need not be; more often where something sensible can be.
+func (g *generator) given(t *rapid.T, name string) bool {
+	if len(hintsFor(name, g.here)) > 0 {
+		return rapid.IntRange(0, 4).Draw(t, "given") < 3
+	}
+	return rapid.IntRange(0, 5).Draw(t, "given") == 0
 }
 
 func encode(v any) []byte {

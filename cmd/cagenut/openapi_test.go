@@ -188,6 +188,7 @@ func (a *testAppliance) stocked() things {
 	here := things{
 		"driver": {"fake-hardware", "redfish", "ipmi", "fake-hardware.json"}, "hostname": {a.conductor.Host, "elsewhere"}, "trait": {"CUSTOM_A", "CUSTOM_B", "HW_CPU_X86_VMX"},
 		"boot_device": {"pxe", "disk"}, "provision_state": {"enroll", "manageable", "inspect wait"}, "address": {"02:00:5e:00:00:01", "02-00-5E-00-00-02"},
+		"mac_address": {randomMAC(), randomMAC()},
 	}
 	add := func(value string, names ...string) {
 		for _, name := range names {
@@ -197,8 +198,8 @@ func (a *testAppliance) stocked() things {
 		}
 	}
 	for _, n := range all[:min(len(all), 40)] {
-		add(n.UUID, "node", "node", "node_uuid", "node_ident", "marker", "parent_node")
-		add(n.Name, "node", "node_ident")
+		add(n.UUID, "node", "node", "node_uuid", "node_ident", "marker", "parent_node", "ident")
+		add(n.Name, "node", "node_ident", "ident")
 		add(n.ChassisUUID, "chassis", "chassis_uuid", "marker")
 	}
 	ports, err := a.store.Ports(ctx, node.PortFilter{Page: node.Page{Limit: 40}})
@@ -224,7 +225,20 @@ func (a *testAppliance) stocked() things {
 	for _, rule := range found {
 		add(rule.UUID, "rule", "marker")
 	}
-	for _, n := range all[:min(len(all), 6)] {
+	for _, n := range all {
+		if n.ProvisionState == node.InspectWait {
+			at, err := a.store.Attempt(ctx, n.AttemptID)
+			if err != nil {
+				a.t.Fatal(err)
+			}
+			add(string(at.Token), "attempt", "attempt")
+			for range 4 {
+				add(n.UUID, "node", "node_uuid")
+			}
+		}
+		if n.ProvisionState != node.Manageable && n.ProvisionState != node.InspectFailed {
+			continue
+		}
 		history, err := a.store.History(ctx, n.UUID, node.Page{Limit: 5})
 		if err != nil {
 			a.t.Fatal(err)
@@ -256,8 +270,11 @@ func (a *testAppliance) restock() {
 		a.putPort(n)
 	}
 	for _, state := range []node.State{node.Manageable, node.InspectWait, node.Enroll, node.Available} {
-		n, _ := a.nodeIn(state, "agent")
+		n, at := a.nodeIn(state, "agent")
 		a.putPort(n)
+		if at.ID != "" {
+			a.speaking(n, at)
+		}
 		fake, _ := a.nodeIn(state, "fake")
 		a.putPort(fake)
 	}
@@ -265,6 +282,22 @@ func (a *testAppliance) restock() {
 		Phase: node.RulePhaseMain, Description: "a rule", Actions: []node.RuleAction{{Op: "set-attribute", Args: map[string]any{"path": "/extra/seen", "value": "yes"}}},
 	}); err != nil {
 		a.t.Fatal(err)
+	}
+}
+
+// speaking gives the ramdisk of a node that waits its token and its address, as a lookup and a heartbeat would; another
+// such node has its report already.
+func (a *testAppliance) speaking(n node.Node, at node.Attempt) {
+	a.t.Helper()
+	if _, err := a.store.Move(a.t.Context(), node.Move{
+		Node: n.UUID, From: n.ProvisionState, Attempt: at.ID, Actor: node.System(), At: time.Now(), Internal: map[string]any{"agent_url": testCallback, "agent_secret_token": testToken},
+	}); err != nil {
+		a.t.Fatal(err)
+	}
+	done, told := a.nodeIn(node.InspectWait, "agent")
+	report := []byte(`{"inventory":{"interfaces":[{"name":"eno1","mac_address":"` + randomMAC() + `"}]}}`)
+	if got := a.exchange(sentRequest{method: "POST", path: "/v1/continue_inspection", query: "attempt=" + string(told.Token), body: report}); got.status != 202 {
+		a.t.Fatalf("the report of %s: %d %s", done.UUID, got.status, got.body)
 	}
 }
 

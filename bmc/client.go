@@ -25,6 +25,118 @@ type Client interface {
 	SupportedBoot(ctx context.Context) ([]node.BootDevice, error)
 }
 
+// Abilities are what some BMCs have beyond a [Client]. A client that has all of them says so by its type; where a BMC
+// lacks one, its methods are *node.Unsupported.
+type Abilities interface {
+	Media
+	Light
+	Monitor
+	Log
+	Identifier
+	// InjectNMI interrupts the server.
+	InjectNMI(ctx context.Context) error
+}
+
+// Media are the virtual drives.
+type Media interface {
+	// Drives lists the drives and what is in them.
+	Drives(ctx context.Context) ([]node.VirtualDrive, error)
+	// Insert puts an image into a drive of its kind; nil at once if it is there already, and another image is ejected first
+	// (G35). It returns when the BMC says that the image is in.
+	Insert(ctx context.Context, m node.Medium) error
+	// Eject empties the drives of a kind, or all with ""; an empty drive is no error.
+	Eject(ctx context.Context, kind node.MediumKind) error
+}
+
+// Light is the light by which people find a server.
+type Light interface {
+	Indicator(ctx context.Context) (node.Indicator, error)
+	SetIndicator(ctx context.Context, to node.Indicator) error
+}
+
+// Monitor tells how a server is.
+type Monitor interface {
+	Health(ctx context.Context) (node.HealthReport, error)
+	Sensors(ctx context.Context) ([]node.Sensor, error)
+}
+
+// Log is the event log.
+type Log interface {
+	// Events lists the newest limit entries, the newest first; limit 0 is all.
+	Events(ctx context.Context, limit int) ([]node.LogEntry, error)
+	ClearLog(ctx context.Context) error
+}
+
+// Identifier tells what a server is made of.
+type Identifier interface {
+	Identity(ctx context.Context) (node.BMCIdentity, error)
+	Hardware(ctx context.Context) (node.Hardware, error)
+	Firmware(ctx context.Context) ([]node.Firmware, error)
+	// BIOS are the attributes of the firmware's set-up, by their names.
+	BIOS(ctx context.Context) (map[string]any, error)
+}
+
+// Lacks has no ability: clients embed it and override what their BMCs have.
+type Lacks struct{ Driver string }
+
+func (l Lacks) no(what string) error { return &node.Unsupported{Driver: l.Driver, Extension: what} }
+
+// Drives is *node.Unsupported.
+func (l Lacks) Drives(context.Context) ([]node.VirtualDrive, error) {
+	return nil, l.no("virtual media")
+}
+
+// Insert is *node.Unsupported.
+func (l Lacks) Insert(context.Context, node.Medium) error { return l.no("attach_virtual_media") }
+
+// Eject is *node.Unsupported.
+func (l Lacks) Eject(context.Context, node.MediumKind) error { return l.no("detach_virtual_media") }
+
+// Indicator is *node.Unsupported.
+func (l Lacks) Indicator(context.Context) (node.Indicator, error) {
+	return "", l.no("get_indicator_state")
+}
+
+// SetIndicator is *node.Unsupported.
+func (l Lacks) SetIndicator(context.Context, node.Indicator) error {
+	return l.no("set_indicator_state")
+}
+
+// Health is *node.Unsupported.
+func (l Lacks) Health(context.Context) (node.HealthReport, error) {
+	return node.HealthReport{}, l.no("health")
+}
+
+// Sensors is *node.Unsupported.
+func (l Lacks) Sensors(context.Context) ([]node.Sensor, error) { return nil, l.no("sensors") }
+
+// Events is *node.Unsupported.
+func (l Lacks) Events(context.Context, int) ([]node.LogEntry, error) { return nil, l.no("event log") }
+
+// ClearLog is *node.Unsupported.
+func (l Lacks) ClearLog(context.Context) error { return l.no("clear event log") }
+
+// Identity is *node.Unsupported.
+func (l Lacks) Identity(context.Context) (node.BMCIdentity, error) {
+	return node.BMCIdentity{}, l.no("BMC identity")
+}
+
+// Hardware is *node.Unsupported.
+func (l Lacks) Hardware(context.Context) (node.Hardware, error) {
+	return node.Hardware{}, l.no("hardware inventory")
+}
+
+// Firmware is *node.Unsupported.
+func (l Lacks) Firmware(context.Context) ([]node.Firmware, error) { return nil, l.no("firmware") }
+
+// BIOS is *node.Unsupported.
+func (l Lacks) BIOS(context.Context) (map[string]any, error) { return nil, l.no("bios") }
+
+// InjectNMI is *node.Unsupported.
+func (l Lacks) InjectNMI(context.Context) error { return l.no("inject_nmi") }
+
+var _ Abilities = Lacks{}
+
 // Driver makes clients of one protocol. It is safe for concurrent use.
 type Driver interface {
 	// Validate checks driver_info without the network; the error is *node.Invalid and names the keys.

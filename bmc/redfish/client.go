@@ -14,13 +14,17 @@ import (
 
 // client is one node's view of a BMC.
 type client struct {
+	bmc.Lacks
 	*connection
 	node    node.Node
 	system  string // path that driver_info names, or ""
 	options Options
 }
 
-var _ bmc.Client = (*client)(nil)
+var (
+	_ bmc.Client    = (*client)(nil)
+	_ bmc.Abilities = (*client)(nil)
+)
 
 // within does something with a gofish client, in bounded time.
 func (c *client) within(ctx context.Context, doing string, do func(context.Context, *gofish.APIClient) error) error {

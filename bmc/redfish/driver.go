@@ -92,7 +92,7 @@ func (d *Driver) Open(n node.Node) (bmc.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &client{connection: c, node: n, system: s.system, options: d.options}, nil
+	return &client{Lacks: bmc.Lacks{Driver: n.Driver}, connection: c, node: n, system: s.system, options: d.options}, nil
 }
 
 func (d *Driver) connection(s settings) (*connection, error) {

@@ -16,6 +16,7 @@ import (
 // G09: nothing of an aborted run's ramdisk is left. The next inspection has a token of its own, is a fresh run at both
 // APIs and works the first time.
 func TestTheRamdiskOfAnAbortedRunIsAStrangerToTheNext(t *testing.T) {
+	t.Parallel()
 	a := serveForTest(t, true)
 	a.manageable("again", nil)
 	uuid := a.get("/v1/nodes/again")["uuid"].(string)
@@ -96,6 +97,7 @@ func TestTheRamdiskOfAnAbortedRunIsAStrangerToTheNext(t *testing.T) {
 // G40: in `inspecting` a change is refused and a node not deleted, in `inspect wait` a change is taken; maintenance comes
 // and goes at any time, and the report is heard all the same.
 func TestChangesWhileANodeIsInspected(t *testing.T) {
+	t.Parallel()
 	a := serveForTest(t, true, func(s *settings) { s.StartTimeout = time.Minute })
 	a.manageable("slow", map[string]any{"driver_info": map[string]any{"fake_answer_delay": 1}})
 	change := []map[string]any{{"op": "add", "path": "/extra/note", "value": "x"}}

@@ -67,6 +67,7 @@ func (a *testAppliance) wants(method, path string, body any, want int) []byte {
 
 // G03: programs tell a wanted stop from a failure by one word, and nothing that happens to the node afterwards takes it.
 func TestTheWordAbortedIsInTheTextOfAnAbortAloneAndStaysThere(t *testing.T) {
+	t.Parallel()
 	a := serveForTest(t, true, func(s *settings) { s.InspectTimeout, s.PowerSyncInterval = 2*time.Second, time.Second })
 	servers := a.rack(sim.Options{Servers: 2, Silent: 2})
 	aborted, late := servers[0], servers[1]
@@ -120,6 +121,7 @@ func TestTheWordAbortedIsInTheTextOfAnAbortAloneAndStaysThere(t *testing.T) {
 
 // G28: a card that another node had before is named in the result and stays that node's.
 func TestAReportedMACOfAnotherNodeIsNamedAndNotStolen(t *testing.T) {
+	t.Parallel()
 	a := serveForTest(t, true)
 	s := a.rack(sim.Options{Servers: 1, Silent: 1})[0]
 	const foreign = "02:00:5e:00:00:09"
@@ -151,6 +153,7 @@ func TestAReportedMACOfAnotherNodeIsNamedAndNotStolen(t *testing.T) {
 // G44: when it ran is on the node while it runs and after a success; after an abort it is in the attempts, the history
 // and the inspector's status. All times are UTC with a zone.
 func TestTimesOfARunAreWhereTheyBelong(t *testing.T) {
+	t.Parallel()
 	a := serveForTest(t, true)
 	s := a.rack(sim.Options{Servers: 1, Silent: 1})[0]
 	instant := func(what string, v any) time.Time {

@@ -88,7 +88,7 @@ func TestTwoHundredReportsAndFiftyAbortsAtOnceAddUp(t *testing.T) {
 	a := serveForTest(t, true, func(s *settings) { s.PowerSyncInterval = 5 * time.Second })
 	all, aborts := 200, 50
 	if raceDetector() {
-		all, aborts = 30, 10 // it makes the database, which is machine-made Go, twenty times slower
+		all, aborts = 20, 8 // it makes the database, which is machine-made Go, twenty times slower
 	}
 	nodes, attempts := a.crowd(all)
 	var (

@@ -16,12 +16,16 @@ import (
 
 // client is one node's view of a BMC. Every method logs in, does its few commands and logs out.
 type client struct {
+	bmc.Lacks // virtual media and the set-up of the firmware, of which IPMI has nothing
 	settings
 	driver *Driver
 	name   string // of the driver, for messages
 }
 
-var _ bmc.Client = (*client)(nil)
+var (
+	_ bmc.Client    = (*client)(nil)
+	_ bmc.Abilities = (*client)(nil)
+)
 
 // within does a few commands in a session, in bounded time. A busy BMC is asked again; a session that breaks is repeated once,
 // if repeating is safe.
@@ -93,6 +97,12 @@ func unsupported(err error) bool {
 		return true
 	}
 	return false
+}
+
+// refusedLength tells that the BMC wants a command in another length, such as that of an older version of IPMI.
+func refusedLength(err error) bool {
+	c, _ := code(err)
+	return c == types.CodeRequestDataLengthInvalid || c == types.CodeRequestDataTruncated || c == types.CodeRequestDataLengthLimitExceeded
 }
 
 // fail turns what went wrong while doing something into one of node's kinds.

@@ -90,7 +90,7 @@ func (d *Driver) Open(n node.Node) (bmc.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &client{driver: d, settings: s, name: n.Driver}, nil
+	return &client{Lacks: bmc.Lacks{Driver: n.Driver}, driver: d, settings: s, name: n.Driver}, nil
 }
 
 // Forget drops what worked with the node's BMC.

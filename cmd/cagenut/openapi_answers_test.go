@@ -156,22 +156,26 @@ func deep(body []byte) bool {
 	if len(body) == 0 || body[0] != '{' && body[0] != '[' {
 		return false
 	}
-	levels := 0
-	for _, b := range quotedText.ReplaceAll(body, nil) {
-		switch b {
-		case '{', '[':
-			levels++
-		case '}', ']':
+	levels, text, escaped := 0, false, false
+	for _, b := range body {
+		switch {
+		case escaped:
+			escaped = false
+		case text && b == '\\':
+			escaped = true
+		case b == '"':
+			text = !text
+		case text:
+		case b == '{' || b == '[':
+			if levels++; levels > 25 {
+				return true
+			}
+		case b == '}' || b == ']':
 			levels--
-		}
-		if levels > 25 {
-			return true
 		}
 	}
 	return false
 }
-
-var quotedText = regexp.MustCompile(`(?s)"(\\.|[^"\\])*("|$)`)
 
 func (j judge) refusedVersion(say func(string, ...any), r sentRequest, a answered) {
 	if a.status != 406 {

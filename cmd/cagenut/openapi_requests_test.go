@@ -59,6 +59,9 @@ func (g *generator) request(t *rapid.T) sentRequest {
 		}
 	}
 	o := rapid.SampledFrom(ops).Draw(t, "operation")
+	if o.path == "/cagenut/v1/openapi.json" { // by far the largest answer: not so often
+		o = rapid.SampledFrom(ops).Draw(t, "operation")
+	}
 	r := sentRequest{method: o.method, path: g.path(t, o), query: g.query(t, o), version: "1." + strconv.Itoa(g.d.minor), header: map[string]string{}}
 	if o.body != nil {
 		r.body = encode(g.value(t, "", o.body.schema, 0))

@@ -23,38 +23,57 @@ import (
 // wrong ones, find no 5xx that it does not name, no answer outside it, and nothing that cannot be read afterwards.
 // CAGENUT_SEED varies them, CAGENUT_REQUESTS is how many per microversion.
 func TestNoAnswerIsOutsideTheDocument(t *testing.T) {
-	a := serveForTest(t, true)
-	a.conductor.LockPatience = 20 * time.Millisecond
-	minors := []int{1, 11, 38, 64, 82, newestMinor}
-	j := judge{described: map[int]*description{}}
-	for _, minor := range minors {
-		j.described[minor] = a.described(minor)
+	for name, run := range map[string]struct {
+		work   bool
+		minors []int
+	}{
+		"of versions, one after the other": {false, []int{1, 11, 38, 64, 82}},
+		"while jobs and rounds run":        {true, []int{newestMinor}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := serveForTest(t, run.work)
+			a.conductor.LockPatience = 20 * time.Millisecond
+			j := judge{described: map[int]*description{newestMinor: a.described(newestMinor)}}
+			count, wrong := map[int]int{}, &faultList{t: t}
+			for _, minor := range run.minors {
+				if j.described[minor] == nil {
+					j.described[minor] = a.described(minor)
+				}
+				a.besiege(j, minor, count, wrong)
+			}
+			a.stillReadable(j, wrong)
+			wrong.report()
+			tell(t, count, len(run.minors))
+		})
 	}
-	count := map[int]int{}
-	wrong := &faultList{t: t}
-	for i, minor := range minors {
-		g := &generator{d: j.described[minor], shapes: resolvedShapes{}}
-		requests := rapid.Custom(g.request)
-		for n := range fromEnvironment(t, "CAGENUT_REQUESTS", 500) {
-			if n%40 == 0 {
-				g.here = a.stocked()
-			}
-			r := requests.Example(fromEnvironment(t, "CAGENUT_SEED", 1)*1_000_000 + i*100_000 + n)
-			got := a.exchange(r)
-			count[got.status]++
-			if all := j.complaints(r, got); len(all) > 0 {
-				wrong.add(r, got, all)
-			}
+}
+
+// besiege sends what a generator makes of the document of one microversion.
+func (a *testAppliance) besiege(j judge, minor int, count map[int]int, wrong *faultList) {
+	a.t.Helper()
+	g := &generator{d: j.described[minor], shapes: resolvedShapes{}}
+	requests := rapid.Custom(g.request)
+	seed := fromEnvironment(a.t, "CAGENUT_SEED", 1)*10_000_000 + minor*100_000
+	for n := range fromEnvironment(a.t, "CAGENUT_REQUESTS", 350) {
+		if n%40 == 0 {
+			g.here = a.stocked()
+		}
+		r := requests.Example(seed + n)
+		got := a.exchange(r)
+		count[got.status]++
+		if all := j.complaints(r, got); len(all) > 0 {
+			wrong.add(r, got, all)
 		}
 	}
-	total := 0
+}
+
+func tell(t *testing.T, count map[int]int, versions int) {
+	total, parts := 0, []string{}
 	for _, status := range slices.Sorted(maps.Keys(count)) {
 		total += count[status]
-		t.Logf("%d: %d", status, count[status])
+		parts = append(parts, fmt.Sprintf("%d: %d", status, count[status]))
 	}
-	t.Logf("%d requests at %d microversions", total, len(minors))
-	a.stillReadable(j, wrong)
-	wrong.report()
+	t.Logf("result: %d generated requests at %d microversions, answered %s", total, versions, strings.Join(parts, ", "))
 }
 
 func fromEnvironment(t *testing.T, name string, otherwise int) int {
@@ -137,7 +156,7 @@ func (a *testAppliance) exchange(r sentRequest) answered {
 
 // stillReadable looks at everything that the requests have left behind.
 func (a *testAppliance) stillReadable(j judge, wrong *faultList) {
-	for _, minor := range []int{1, 64, newestMinor} {
+	for minor := range j.described {
 		for _, path := range []string{
 			"/v1/nodes/detail", "/v1/nodes", "/v1/ports", "/v1/ports/detail", "/v1/chassis/detail", "/v1/inspection_rules?detail=true", "/v1/shards", "/v1/conductors?detail=true", "/v1/drivers",
 		} {

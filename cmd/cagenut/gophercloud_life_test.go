@@ -19,15 +19,13 @@ import (
 )
 
 // The life of a server from its enrolment to `available`, with an abort in the middle, on a fleet of both kinds of BMC.
-func TestGophercloudLivesThroughAnInspection(t *testing.T) {
-	withGophercloud(t, func(t *testing.T, g *gopher) {
-		for _, s := range g.servers(sim.Options{Servers: 2, IPMI: 1}) {
-			t.Run(s.Driver, func(t *testing.T) {
-				t.Parallel()
-				g.in(t).liveThroughAnInspection(t, s)
-			})
-		}
-	})
+func gopherLivesThroughAnInspection(t *testing.T, g *gopher) {
+	for _, s := range g.servers(sim.Options{Servers: 2, IPMI: 1}) {
+		t.Run(s.Driver, func(t *testing.T) {
+			t.Parallel()
+			g.in(t).liveThroughAnInspection(t, s)
+		})
+	}
 }
 
 func (g *gopher) liveThroughAnInspection(t *testing.T, s *sim.Server) {
@@ -189,25 +187,23 @@ func (g *gopher) checkHistory(t *testing.T, uuid string) {
 }
 
 // A ramdisk that leaves out half of what it could say, or says it oddly: what is stored still decodes (contract.md §4.6, G21).
-func TestGophercloudDecodesOddInventories(t *testing.T) {
-	withGophercloud(t, func(t *testing.T, g *gopher) {
-		reports := map[string]string{
-			"sparse": `{"inventory":{"interfaces":[{"name":"eno1","mac_address":"MAC","ipv4_address":"192.0.2.9"}],"cpu":{"count":2,"architecture":"x86_64"},"memory":{"physical_mb":1024}}}`,
-			"nulls": `{"inventory":{"interfaces":[{"name":"eno1","mac_address":"MAC","ipv4_address":"192.0.2.9","has_carrier":null,"speed_mbps":null,"lldp":null,"vendor":null,"product":null}],
-				"cpu":{"count":2,"architecture":"x86_64","frequency":null,"flags":null,"model_name":null},"memory":{"physical_mb":1024,"total":null},"disks":[{"name":"/dev/sda","size":17179869184,"rotational":true,"serial":null}],
-				"system_vendor":null,"boot":null,"bmc_address":null,"hostname":null},"root_disk":null,"error":null}`,
-			"a frequency that is a number": `{"inventory":{"interfaces":[{"name":"eno1","mac_address":"MAC","ipv4_address":"192.0.2.9"}],"cpu":{"count":2,"architecture":"x86_64","frequency":3300.5},"memory":{"physical_mb":1024}}}`,
-		}
-		servers := 0
-		for name, report := range reports {
-			servers++
-			mac := fmt.Sprintf("02:00:5e:00:aa:%02x", servers)
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				g.in(t).decodesOddInventory(t, mac, strings.ReplaceAll(report, "MAC", mac))
-			})
-		}
-	})
+func gopherDecodesOddInventories(t *testing.T, g *gopher) {
+	reports := map[string]string{
+		"sparse": `{"inventory":{"interfaces":[{"name":"eno1","mac_address":"MAC","ipv4_address":"192.0.2.9"}],"cpu":{"count":2,"architecture":"x86_64"},"memory":{"physical_mb":1024}}}`,
+		"nulls": `{"inventory":{"interfaces":[{"name":"eno1","mac_address":"MAC","ipv4_address":"192.0.2.9","has_carrier":null,"speed_mbps":null,"lldp":null,"vendor":null,"product":null}],
+			"cpu":{"count":2,"architecture":"x86_64","frequency":null,"flags":null,"model_name":null},"memory":{"physical_mb":1024,"total":null},"disks":[{"name":"/dev/sda","size":17179869184,"rotational":true,"serial":null}],
+			"system_vendor":null,"boot":null,"bmc_address":null,"hostname":null},"root_disk":null,"error":null}`,
+		"a frequency that is a number": `{"inventory":{"interfaces":[{"name":"eno1","mac_address":"MAC","ipv4_address":"192.0.2.9"}],"cpu":{"count":2,"architecture":"x86_64","frequency":3300.5},"memory":{"physical_mb":1024}}}`,
+	}
+	servers := 0
+	for name, report := range reports {
+		servers++
+		mac := fmt.Sprintf("02:00:5e:00:aa:%02x", servers)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g.in(t).decodesOddInventory(t, mac, strings.ReplaceAll(report, "MAC", mac))
+		})
+	}
 }
 
 func (g *gopher) decodesOddInventory(t *testing.T, mac, report string) {

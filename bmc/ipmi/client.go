@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/bougou/go-ipmi/pkg/types"
 
@@ -30,13 +31,28 @@ var (
 // within does a few commands in a session, in bounded time. A busy BMC is asked again; a session that breaks is repeated once,
 // if repeating is safe.
 func (c *client) within(ctx context.Context, doing string, repeatable bool, do func(context.Context, *session) error) error {
-	ctx, cancel := context.WithTimeout(ctx, c.driver.options.Operation)
+	return c.bounded(ctx, c.driver.options.Operation, doing, repeatable, do)
+}
+
+// errTired asks for a fresh session in which to go on.
+var errTired = errors.New("the session is old enough")
+
+// walk reads what may take many commands. do keeps how far it came: it is called again, in a fresh session, after errTired and
+// after what passes.
+func (c *client) walk(ctx context.Context, doing string, do func(context.Context, *session) error) error {
+	return c.bounded(ctx, c.driver.options.Walk, doing, true, do)
+}
+
+func (c *client) bounded(ctx context.Context, bound time.Duration, doing string, repeatable bool, do func(context.Context, *session) error) error {
+	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	for try := 1; ; try++ {
 		err := c.once(ctx, do)
 		switch {
 		case err == nil:
 			return nil
+		case errors.Is(err, errTired) && ctx.Err() == nil:
+			try = 0
 		case busy(err) && try < c.driver.options.BusyTries && sleep(ctx, c.driver.options.BusyPause) == nil:
 		case repeatable && try == 1 && broken(err) && ctx.Err() == nil:
 		default:
@@ -84,6 +100,13 @@ func broken(err error) bool {
 	}
 	_, answered := code(err)
 	return !answered
+}
+
+// refused tells that the BMC answered, and will say the same the next time. Answers that are cut short count: some BMCs send
+// them for what they do not have.
+func refused(err error) bool {
+	_, answered := code(err)
+	return answered && !busy(err) || errors.Is(err, types.ErrUnpackedDataTooShort)
 }
 
 // unsupported tells that the BMC, or we, cannot do this at all.

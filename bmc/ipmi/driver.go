@@ -23,6 +23,11 @@ type Options struct {
 	Ladder []Rung
 	// Operation bounds a whole method of a client; 45 s.
 	Operation time.Duration
+	// Walk bounds reading all sensors or the whole event log, which takes hundreds of commands; 2 minutes.
+	Walk time.Duration
+	// Session is the age at which a session of a walk is closed and a fresh one goes on; 20 s. The library starts to keep a
+	// session alive from a goroutine of its own after 30 s, which must not happen (bmc.md §4.4).
+	Session time.Duration
 	// BusyPause is the pause before a command is repeated that the BMC was too busy for; 2 s.
 	BusyPause time.Duration
 	// BusyTries is how often such a command is tried; 6.
@@ -38,6 +43,12 @@ func (o Options) withDefaults() Options {
 	if o.Operation <= 0 {
 		o.Operation = 45 * time.Second
 	}
+	if o.Walk <= 0 {
+		o.Walk = 2 * time.Minute
+	}
+	if o.Session <= 0 {
+		o.Session = 20 * time.Second
+	}
 	if o.BusyPause <= 0 {
 		o.BusyPause = 2 * time.Second
 	}
@@ -50,12 +61,13 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Driver talks IPMI. Between clients it keeps only what worked; there are no sessions to end.
+// Driver talks IPMI. Between clients it keeps only what worked and which sensors there are; there are no sessions to end.
 type Driver struct {
 	options Options
 
 	mu     sync.Mutex
-	worked map[string]way // by address
+	worked map[string]way         // by address
+	sdrs   map[string]*repository // by address
 }
 
 // way is how a BMC was reached.
@@ -67,7 +79,9 @@ type way struct {
 var _ bmc.Driver = (*Driver)(nil)
 
 // New makes a driver that knows no BMC yet.
-func New(o Options) *Driver { return &Driver{options: o.withDefaults(), worked: map[string]way{}} }
+func New(o Options) *Driver {
+	return &Driver{options: o.withDefaults(), worked: map[string]way{}, sdrs: map[string]*repository{}}
+}
 
 // Validate checks driver_info without the network.
 func (d *Driver) Validate(n node.Node) error {
@@ -93,10 +107,13 @@ func (d *Driver) Open(n node.Node) (bmc.Client, error) {
 	return &client{Lacks: bmc.Lacks{Driver: n.Driver}, driver: d, settings: s, name: n.Driver}, nil
 }
 
-// Forget drops what worked with the node's BMC.
+// Forget drops what worked with the node's BMC, and what it said of its sensors.
 func (d *Driver) Forget(_ context.Context, n node.Node) {
 	if s, err := readSettings(n); err == nil {
 		d.forget(s.address())
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		delete(d.sdrs, s.address())
 	}
 }
 
@@ -121,4 +138,17 @@ func (d *Driver) forget(address string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.worked, address)
+}
+
+// sensorsOf is what the BMC said of its sensors the last time; nil for nothing.
+func (d *Driver) sensorsOf(address string) *repository {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.sdrs[address]
+}
+
+func (d *Driver) keepSensors(address string, r *repository) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.sdrs[address] = r
 }

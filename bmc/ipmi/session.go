@@ -20,6 +20,15 @@ const goodbye = 2 * time.Second
 type session struct {
 	*goipmi.Client
 	unhook func() bool
+	retire time.Time // when a walk should go on in another session
+}
+
+// tired is errTired when the session should end.
+func (s *session) tired() error {
+	if time.Now().After(s.retire) {
+		return errTired
+	}
+	return nil
 }
 
 // end closes the session. The library needs a living context to tell the BMC and a dead one to free the socket without waiting.
@@ -74,6 +83,7 @@ func (c *client) login(ctx context.Context, r Rung, suite types.CipherSuiteID) (
 		s.end(gone)
 		return nil, err
 	}
+	s.retire = time.Now().Add(c.driver.options.Session)
 	return s, nil
 }
 

@@ -7,8 +7,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"cagenut/bmc/sim"
 )
 
 const abortedText = "Inspection was aborted by request."
@@ -97,12 +95,12 @@ func abortInInspectWait(t *testing.T, w *site) {
 	}
 	t.Run("ours: answered while the BMC is dead", func(t *testing.T) {
 		m := w.waiting(t)
-		m.server.SetFaults(sim.Faults{Hang: true})
+		m.hang()
 		if a := m.abort("1.41"); a.took > 5*time.Second {
 			t.Errorf("it took %s", a.took)
 		}
 		m.aborted()
-		m.server.SetFaults(sim.Faults{})
+		m.heal()
 		m.off()
 	})
 	t.Run("ours: the word aborted outlives a power sync", func(t *testing.T) {
@@ -186,8 +184,8 @@ func (m *machine) held() (free func(), ok bool) {
 	free = func() {}
 	switch {
 	case m.server != nil:
-		m.server.SetFaults(sim.Faults{Hang: true})
-		free = func() { m.server.SetFaults(sim.Faults{}) }
+		m.hang()
+		free = m.heal
 	case m.driver == "fake-hardware": // ours answers late then, others do not mind
 		if a := m.patch("add", "/driver_info/fake_answer_delay", 4); a.status != http.StatusOK {
 			m.t.Fatalf("fake_answer_delay: %s", a)

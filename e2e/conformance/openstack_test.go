@@ -55,9 +55,9 @@ func (w *statusWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Number 6: the openstack client asks at its own newest version, is told 406, reads at GET /v1 what there is, and asks
+// The sixth test: the openstack client asks at its own newest version, is told 406, reads at GET /v1 what there is, and asks
 // again, so that an abort succeeds against a service that is older than the client (contract.md §1.7).
-func TestConformanceOfAnAbortByTheRealClientAgainstAnOlderService(t *testing.T) {
+func TestConformance6AnAbortByTheRealClientAgainstAnOlderService(t *testing.T) {
 	path, err := exec.LookPath("openstack")
 	switch {
 	case err != nil && os.Getenv("CAGENUT_REQUIRE_PEERS") == "1":

@@ -99,7 +99,7 @@ func (m *machine) remove() {
 	ctx, cancel := context.WithTimeout(context.Background(), m.patience)
 	defer cancel()
 	if m.server != nil {
-		m.server.SetFaults(sim.Faults{})
+		m.heal()
 	}
 	for ctx.Err() == nil {
 		_, _ = m.ask(ctx, "latest", "PUT", m.path("maintenance"), doc{"reason": "the conformance test is over"})
@@ -111,6 +111,11 @@ func (m *machine) remove() {
 	}
 	m.t.Errorf("%s could not be removed", m.name)
 }
+
+// hang lets the server's simulated BMC answer nothing any more, until heal.
+func (m *machine) hang() { m.server.SetFaults(sim.Faults{Hang: true}) }
+
+func (m *machine) heal() { m.server.SetFaults(sim.Faults{}) }
 
 func (m *machine) path(below ...string) string {
 	return "/v1/nodes/" + strings.Join(append([]string{m.uuid}, below...), "/")

@@ -122,10 +122,11 @@ func unsupported(err error) bool {
 	return false
 }
 
-// refusedLength tells that the BMC wants a command in another length, such as that of an older version of IPMI.
+// refusedLength tells that the BMC wants the command, or its answer, in another length.
 func refusedLength(err error) bool {
 	c, _ := code(err)
-	return c == types.CodeRequestDataLengthInvalid || c == types.CodeRequestDataTruncated || c == types.CodeRequestDataLengthLimitExceeded
+	return c == types.CodeRequestDataLengthInvalid || c == types.CodeRequestDataTruncated ||
+		c == types.CodeRequestDataLengthLimitExceeded || c == types.CodeCannotReturnRequestedDataBytes
 }
 
 // fail turns what went wrong while doing something into one of node's kinds.

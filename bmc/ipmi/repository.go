@@ -154,7 +154,7 @@ func (w *repositoryWalk) read(ctx context.Context, s *session, id uint16) (next 
 	}
 	for total := min(headerLength+int(data[4]), longestRecord); len(data) < total; {
 		_, piece, err := w.piece(ctx, s, id, len(data), min(w.chunk, total-len(data)))
-		if cc, _ := code(err); err != nil && w.chunk > leastChunk && (refusedLength(err) || cc == types.CodeCannotReturnRequestedDataBytes) {
+		if w.chunk > leastChunk && refusedLength(err) {
 			w.chunk /= 2
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/stmcginnis/gofish"
 	"github.com/stmcginnis/gofish/schemas"
@@ -28,7 +29,11 @@ var (
 
 // within does something with a gofish client, in bounded time.
 func (c *client) within(ctx context.Context, doing string, do func(context.Context, *gofish.APIClient) error) error {
-	ctx, cancel := context.WithTimeout(ctx, c.options.Operation)
+	return c.withinTime(ctx, c.options.Operation, doing, do)
+}
+
+func (c *client) withinTime(ctx context.Context, limit time.Duration, doing string, do func(context.Context, *gofish.APIClient) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	g, err := c.gofish(ctx)
 	if err == nil {

@@ -20,6 +20,9 @@ type connection struct {
 	service *gofish.APIClient // nil until the service root was read
 	systems string            // path of the systems collection
 	chosen  string            // the system that was found where driver_info names none
+	root    resource          // the service root
+	// unexpanded is set where the BMC offers to expand collections and fails at it.
+	unexpanded bool
 }
 
 func newConnection(s settings, o Options) (*connection, error) {
@@ -57,6 +60,7 @@ func (c *connection) gofish(ctx context.Context) (*gofish.APIClient, error) {
 		return nil, err
 	}
 	root := object(body)
+	c.root = root
 	c.systems = link(root["Systems"])
 	if c.systems == "" {
 		c.systems = "/redfish/v1/Systems"

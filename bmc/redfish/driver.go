@@ -16,6 +16,10 @@ type Options struct {
 	Try time.Duration
 	// Operation bounds a whole method of a client; 60 s.
 	Operation time.Duration
+	// Walk bounds a method that reads many resources, such as the inventory; 3 min.
+	Walk time.Duration
+	// Media bounds putting a medium in or taking it out, with the waits; 2 min.
+	Media time.Duration
 	// Reads is how often a GET is tried; 3.
 	Reads int
 	// Pause is the first pause between tries of a read, doubled each time; 500 ms.
@@ -36,6 +40,8 @@ func (o Options) withDefaults() Options {
 	}
 	d(&o.Try, 15*time.Second)
 	d(&o.Operation, time.Minute)
+	d(&o.Walk, 3*time.Minute)
+	d(&o.Media, 2*time.Minute)
 	d(&o.Pause, 500*time.Millisecond)
 	d(&o.BusyPause, 5*time.Second)
 	d(&o.Poll, time.Second)

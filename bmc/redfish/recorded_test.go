@@ -26,6 +26,8 @@ type recorded struct {
 	version int
 	resets  []string
 	patches []map[string]any
+	reads   []string
+	expands bool // answers $expand
 }
 
 // sharedFolder finds the recordings, which are kept beside the repository and not in it.
@@ -49,7 +51,7 @@ func sharedFolder(t *testing.T) string {
 
 func (r *recorded) document(path string) map[string]any {
 	path = strings.TrimPrefix(strings.TrimRight(path, "/"), "/redfish/v1")
-	b, err := os.ReadFile(filepath.Join(r.root, filepath.FromSlash(path), "index.json"))
+	b, err := os.ReadFile(filepath.Join(r.folder(path), "index.json"))
 	if err != nil {
 		return nil
 	}
@@ -58,6 +60,36 @@ func (r *recorded) document(path string) map[string]any {
 		r.t.Errorf("%s: %v", path, err)
 	}
 	return doc
+}
+
+// folder finds a path's folder in whatever case its letters are, as iLO does.
+func (r *recorded) folder(path string) string {
+	folder := r.root
+	for _, name := range strings.Split(strings.Trim(path, "/"), "/") {
+		next := filepath.Join(folder, name)
+		if _, err := os.Stat(next); err != nil {
+			entries, _ := os.ReadDir(folder)
+			for _, e := range entries {
+				if strings.EqualFold(e.Name(), name) {
+					next = filepath.Join(folder, e.Name())
+				}
+			}
+		}
+		folder = next
+	}
+	return folder
+}
+
+// expand puts the members into their collection.
+func (r *recorded) expand(doc map[string]any) {
+	members, _ := doc["Members"].([]any)
+	for i, m := range members {
+		ref, _ := m.(map[string]any)
+		path, _ := ref["@odata.id"].(string)
+		if whole := r.document(path); whole != nil {
+			members[i] = whole
+		}
+	}
 }
 
 func (r *recorded) tag() string { return `"v` + string(rune('a'+r.version)) + `"` }
@@ -97,6 +129,14 @@ func (r *recorded) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 			merge(doc, r.changes)
 			delete(doc, "@odata.etag")
 			w.Header().Set("ETag", r.tag())
+		}
+		r.reads = append(r.reads, q.URL.Path)
+		if q.URL.Query().Has("$expand") {
+			if !r.expands {
+				http.Error(w, "no such query", http.StatusNotImplemented)
+				return
+			}
+			r.expand(doc)
 		}
 		_ = json.NewEncoder(w).Encode(doc)
 	}

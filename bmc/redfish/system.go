@@ -1,7 +1,6 @@
 package redfish
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"slices"
@@ -25,6 +24,7 @@ type system struct {
 	boot         bootState
 	reset        resetAction
 	settings     string // path of its settings object, "" without one
+	all          resource
 }
 
 type bootState struct {
@@ -41,7 +41,7 @@ type resetAction struct {
 func decodeSystem(path, etag string, body []byte) system {
 	o := object(body)
 	s := system{
-		path: path, etag: etag, power: text(o["PowerState"]), manufacturer: text(o["Manufacturer"]),
+		path: path, etag: etag, all: o, power: text(o["PowerState"]), manufacturer: text(o["Manufacturer"]),
 		settings: link(object(o["@Redfish.Settings"])["SettingsObject"]),
 	}
 	if s.etag == "" {
@@ -112,11 +112,7 @@ func actionInfo(g *gofish.APIClient, systemBody []byte) []string {
 	if err != nil {
 		return nil
 	}
-	var parameters []json.RawMessage
-	if json.Unmarshal(object(body)["Parameters"], &parameters) != nil {
-		return nil
-	}
-	for _, p := range parameters {
+	for _, p := range items(object(body)["Parameters"]) {
 		if o := object(p); text(o["Name"]) == "ResetType" {
 			return texts(o["AllowableValues"])
 		}
@@ -137,10 +133,8 @@ func (c *client) find(g *gofish.APIClient) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var members []json.RawMessage
-	_ = json.Unmarshal(object(body)["Members"], &members) // an odd list is an empty one
 	var paths []string
-	for _, m := range members {
+	for _, m := range items(object(body)["Members"]) { // an odd list is an empty one
 		if p := link(m); p != "" {
 			paths = append(paths, p)
 		}

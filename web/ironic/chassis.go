@@ -112,14 +112,14 @@ func (a *api) patchChassis(r *request) error {
 	if err != nil {
 		return err
 	}
-	ch, err := a.namedChassis(r)
+	uuid, err := r.uuidIn("chassis", "chassis_uuid")
 	if err != nil {
 		return err
 	}
-	if ch, err = a.chassis.edited(ch, ops, r.minor); err != nil {
-		return err
-	}
-	if ch, err = a.Store.UpdateChassis(r.UserContext(), ch); err != nil {
+	ch, err := a.Store.ChangeChassis(r.UserContext(), uuid, func(ch node.Chassis) (node.Chassis, error) {
+		return a.chassis.edited(ch, ops, r.minor)
+	})
+	if err != nil {
 		return err
 	}
 	return r.JSON(a.chassisView(r, ch, nil))

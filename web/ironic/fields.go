@@ -19,6 +19,8 @@ type field[T any] struct {
 	kind  openapi.Kind
 	// get is nil for what is written only.
 	get func(t T, minor int) any
+	// secret is what a patch works on, where that is not what get shows; nil elsewhere.
+	secret func(t T) any
 	// set takes a value that its kind allows; nil for what no client may write.
 	set func(t *T, raw json.RawMessage)
 	// creatable and patchable say through which methods set may be used; sortable whether lists can be ordered by it.
@@ -56,6 +58,17 @@ func (s *resource[T]) show(t T, minor int, names []string) map[string]any {
 	for _, f := range s.fields {
 		if f.get != nil && f.since <= minor && (names == nil || slices.Contains(names, f.name)) {
 			out[f.name] = f.get(t, minor)
+		}
+	}
+	return out
+}
+
+// stored is the resource as a patch works on it: with its secrets.
+func (s *resource[T]) stored(t T) map[string]any {
+	out := s.show(t, newest, nil)
+	for _, f := range s.fields {
+		if f.secret != nil {
+			out[f.name] = f.secret(t)
 		}
 	}
 	return out

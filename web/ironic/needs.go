@@ -108,6 +108,7 @@ type Chassis interface {
 	Chassis(ctx context.Context, uuid string) (node.Chassis, error)
 	ChassisList(ctx context.Context, p node.Page) ([]node.Chassis, error)
 	CreateChassis(ctx context.Context, c node.Chassis) (node.Chassis, error)
-	UpdateChassis(ctx context.Context, c node.Chassis) (node.Chassis, error)
+	// ChangeChassis stores what change makes of the chassis, as it is while nobody else writes; change is called once.
+	ChangeChassis(ctx context.Context, uuid string, change func(node.Chassis) (node.Chassis, error)) (node.Chassis, error)
 	DeleteChassis(ctx context.Context, uuid string) error
 }

@@ -1,6 +1,7 @@
 package ironic
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"cagenut/node"
@@ -210,33 +211,33 @@ func docField(name string, since int, at func(*node.Node) *map[string]any) nodeF
 // secretDocument reads masked. A mask that a client sends back stands for the secret that is there: what was read can be
 // written without losing anything.
 func secretDocument(name string, since int, at func(*node.Node) *map[string]any) nodeField {
-	return writable(name, since, openapi.Object(),
+	f := writable(name, since, openapi.Object(),
 		func(n node.Node) any { return node.MaskSecrets(*at(&n)) },
 		func(n *node.Node, raw json.RawMessage) {
 			doc := readDocument(raw)
 			keepSecrets(doc, *at(n))
 			*at(n) = doc
 		})
+	f.secret = func(n node.Node) any { return document(*at(&n)) }
+	return f
 }
 
-// keepSecrets puts the secrets of before where now has their mask, also within lists.
+// keepSecrets puts the secrets of before where now has their mask.
 func keepSecrets(now, before map[string]any) {
 	for k, v := range now {
 		old, ok := before[k]
-		if !ok {
-			continue
-		}
-		if !node.IsSecretKey(k) {
+		switch {
+		case !ok:
+		case !node.IsSecretKey(k):
 			keepInside(v, old)
-			continue
-		}
-		if v == node.Mask {
+		case v == node.Mask:
 			now[k] = old
 		}
 	}
 }
 
-// keepInside goes down two values that stand in the same place; lists are compared item by item.
+// keepInside goes down two values that stand in the same place. An item of a list is the one that reads like it, wherever
+// it stood before: clients also sort lists and take items out.
 func keepInside(now, before any) {
 	switch now := now.(type) {
 	case map[string]any:
@@ -245,10 +246,22 @@ func keepInside(now, before any) {
 		}
 	case []any:
 		before, _ := before.([]any)
-		for i := range min(len(now), len(before)) {
-			keepInside(now[i], before[i])
+		for _, item := range now {
+			for _, old := range before {
+				if readsLike(item, old) {
+					keepInside(item, old)
+					break
+				}
+			}
 		}
 	}
+}
+
+// readsLike tells whether a client sees no difference between two values.
+func readsLike(a, b any) bool {
+	left, err1 := json.Marshal(node.MaskSecrets(map[string]any{"": a}))
+	right, err2 := json.Marshal(node.MaskSecrets(map[string]any{"": b}))
+	return err1 == nil && err2 == nil && bytes.Equal(left, right)
 }
 
 func interfaceField(kind string) nodeField {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -123,16 +124,23 @@ func (a *api) patchNode(r *request) error {
 
 // changed is the node after the patch, its unset interfaces filled with the driver's defaults.
 func (a *api) changed(r *request, n node.Node, ops []edit, reset bool) (node.Node, error) {
-	driver := n.Driver
+	if reset && !slices.ContainsFunc(ops, func(e edit) bool { return e.Path == "/driver" }) {
+		return n, node.Invalidf("The reset_interfaces parameter can only be used when changing the node's driver.")
+	}
 	if reset {
 		n.Interfaces = node.Interfaces{}
+	}
+	for _, e := range ops {
+		// A node that has a name is told of a bad one in other words than one that is made.
+		if name := readText(e.Value); e.Path == "/name" && name != "" {
+			if err := node.ValidateRename(n.UUID, name); err != nil {
+				return n, err
+			}
+		}
 	}
 	n, err := a.nodes.edited(n, ops, r.minor)
 	if err != nil {
 		return n, err
-	}
-	if reset && n.Driver == driver {
-		return n, node.Invalidf("The reset_interfaces parameter can only be used when changing the node's driver.")
 	}
 	if err := a.checkChassis(r, n.ChassisUUID); err != nil {
 		return n, err

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"sort"
 	"strings"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
@@ -29,6 +30,9 @@ func (e edit) root() string {
 	return root
 }
 
+// maxEdits is how many operations a patch may have.
+const maxEdits = 1000
+
 var editOps = []string{"add", "replace", "remove"}
 
 // patching is the body of a PATCH.
@@ -42,7 +46,8 @@ func (b patching[T]) Takes(minor int) *openapi.Schema {
 		}
 	}
 	slices.Sort(roots)
-	return openapi.ListOf(&openapi.Schema{
+	most := maxEdits
+	return &openapi.Schema{Type: "array", MaxItems: &most, Items: &openapi.Schema{
 		Type: "object", Required: []string{"op", "path"}, AdditionalProperties: openapi.Nothing(),
 		Properties: map[string]*openapi.Schema{
 			"op":    openapi.OneOf(editOps...),
@@ -51,7 +56,7 @@ func (b patching[T]) Takes(minor int) *openapi.Schema {
 		},
 		If:   &openapi.Schema{Properties: map[string]*openapi.Schema{"op": openapi.OneOf("add", "replace")}},
 		Then: &openapi.Schema{Required: []string{"value"}},
-	})
+	}}
 }
 
 // edits reads a patch and checks all that can be said without the resource (contract.md §3.5).
@@ -90,6 +95,9 @@ func readEdits(raw []byte) ([]edit, error) {
 	if json.Unmarshal(raw, &all) != nil || all == nil {
 		return nil, node.Invalidf("Schema error for patch: the body is not of type 'array'")
 	}
+	if len(all) > maxEdits {
+		return nil, node.Invalidf("Schema error for patch: it has more than %d operations", maxEdits)
+	}
 	out := make([]edit, len(all))
 	for i, keys := range all {
 		for _, key := range slices.Sorted(maps.Keys(keys)) {
@@ -118,17 +126,15 @@ func (s *resource[T]) patchables() string {
 	return strings.Join(names, ", ")
 }
 
-// edited is the resource after the patch, all of it or (with an error) none. Secrets are masked in what is patched, and
-// a mask that survives stands for the secret that is there.
+// edited is the resource after the patch, all of it or (with an error) none. A mask that is left in a document stands for
+// the secret that is there.
 func (s *resource[T]) edited(t T, all []edit, minor int) (T, error) {
-	doc, err := json.Marshal(s.show(t, newest, nil))
+	doc, err := json.Marshal(s.stored(t))
 	if err != nil {
 		return t, fmt.Errorf("encode what is to be patched: %w", err)
 	}
-	for _, e := range all {
-		if doc, err = e.apply(doc); err != nil {
-			return t, err
-		}
+	if doc, err = patched(doc, all); err != nil {
+		return t, err
 	}
 	after := map[string]json.RawMessage{}
 	if err := json.Unmarshal(doc, &after); err != nil {
@@ -155,19 +161,37 @@ func (s *resource[T]) edited(t T, all []edit, minor int) (T, error) {
 	return t, nil
 }
 
-func (e edit) apply(doc []byte) ([]byte, error) {
-	raw, err := json.Marshal([]edit{e})
-	if err != nil {
-		return nil, fmt.Errorf("encode a patch: %w", err)
-	}
-	p, err := jsonpatch.DecodePatch(raw)
-	if err != nil {
-		return nil, node.Invalidf("Schema error for patch: it cannot be read")
-	}
-	out, err := p.Apply(doc)
+// patched is a document after all edits. Which of them cannot be made is found by halving: the document is decoded for
+// each try, and there may be a thousand edits.
+func patched(doc []byte, all []edit) ([]byte, error) {
+	out, err := apply(doc, all)
 	if err == nil {
 		return out, nil
 	}
+	first := sort.Search(len(all)-1, func(i int) bool {
+		_, err := apply(doc, all[:i+1])
+		return err != nil
+	})
+	if _, err = apply(doc, all[:first+1]); err == nil {
+		return nil, fmt.Errorf("a patch failed only as a whole")
+	}
+	return nil, all[first].refusal(err)
+}
+
+func apply(doc []byte, all []edit) ([]byte, error) {
+	raw, err := json.Marshal(all)
+	if err != nil {
+		return nil, err
+	}
+	p, err := jsonpatch.DecodePatch(raw)
+	if err != nil {
+		return nil, err
+	}
+	return p.Apply(doc)
+}
+
+// refusal tells why an edit could not be made. It quotes no value: that may be a secret.
+func (e edit) refusal(err error) error {
 	last := e.Path[strings.LastIndex(e.Path, "/")+1:]
 	reason := fmt.Sprintf("can't %s a non-existent object '%s'", e.Op, last)
 	if !errors.Is(err, jsonpatch.ErrMissing) {
@@ -177,7 +201,7 @@ func (e edit) apply(doc []byte) ([]byte, error) {
 	}
 	value := ""
 	if e.Value != nil {
-		value = ", 'value': ..." // it may be a secret
+		value = ", 'value': ..."
 	}
-	return nil, node.Invalidf("Couldn't apply patch '{'op': '%s', 'path': '%s'%s}'. Reason: %s", e.Op, e.Path, value, reason)
+	return node.Invalidf("Couldn't apply patch '{'op': '%s', 'path': '%s'%s}'. Reason: %s", e.Op, e.Path, value, reason)
 }

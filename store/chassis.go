@@ -28,8 +28,12 @@ func (r chassisRow) chassis() (node.Chassis, error) {
 
 // Chassis finds a chassis by UUID.
 func (s *Store) Chassis(ctx context.Context, uuid string) (node.Chassis, error) {
+	return findChassis(s.read.WithContext(ctx), uuid)
+}
+
+func findChassis(db *gorm.DB, uuid string) (node.Chassis, error) {
 	var r chassisRow
-	err := s.read.WithContext(ctx).Where("uuid = ?", uuid).Take(&r).Error
+	err := db.Where("uuid = ?", uuid).Take(&r).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return node.Chassis{}, &node.NotFound{What: "Chassis", Ident: uuid}
 	}
@@ -78,23 +82,30 @@ func (s *Store) CreateChassis(ctx context.Context, c node.Chassis) (node.Chassis
 	return r.chassis()
 }
 
-// UpdateChassis stores description and extra.
-func (s *Store) UpdateChassis(ctx context.Context, c node.Chassis) (node.Chassis, error) {
-	extra, err := document(c.Extra)
-	if err != nil {
-		return node.Chassis{}, err
-	}
-	err = s.inTurn(ctx, func(tx *transaction) error {
-		n, err := tx.cas(&chassisRow{}, map[string]any{"description": c.Description, "extra": extra, "updated_at": micros(s.now())}, "uuid = ?", c.UUID)
-		if err == nil && n == 0 {
-			return &node.NotFound{What: "Chassis", Ident: c.UUID}
+// ChangeChassis stores description and extra of what change makes of a chassis. It reads and writes in one transaction, so
+// that no change is lost to another at the same time; change is called once and must not ask the store for anything.
+func (s *Store) ChangeChassis(ctx context.Context, uuid string, change func(node.Chassis) (node.Chassis, error)) (node.Chassis, error) {
+	var after node.Chassis
+	err := s.inTurn(ctx, func(tx *transaction) error {
+		was, err := findChassis(tx.DB, uuid)
+		if err != nil {
+			return err
 		}
+		if after, err = change(was); err != nil {
+			return err
+		}
+		extra, err := document(after.Extra)
+		if err != nil {
+			return err
+		}
+		set := map[string]any{"description": after.Description, "extra": extra, "updated_at": micros(s.now())}
+		if _, err := tx.cas(&chassisRow{}, set, "uuid = ?", uuid); err != nil {
+			return fmt.Errorf("change chassis %s: %w", uuid, err)
+		}
+		after, err = findChassis(tx.DB, uuid)
 		return err
 	})
-	if err != nil {
-		return node.Chassis{}, err
-	}
-	return s.Chassis(ctx, c.UUID)
+	return after, err
 }
 
 // DeleteChassis removes a chassis without nodes.

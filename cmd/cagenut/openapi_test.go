@@ -33,7 +33,7 @@ func TestNoAnswerIsOutsideTheDocument(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := serveForTest(t, run.work)
 			a.conductor.LockPatience = 20 * time.Millisecond
-			j := judge{described: map[int]*description{newestMinor: a.described(newestMinor)}}
+			j := judge{described: map[int]*description{1: a.described(1), newestMinor: a.described(newestMinor)}}
 			count, wrong := map[int]int{}, &faultList{t: t}
 			for _, minor := range run.minors {
 				if j.described[minor] == nil {

@@ -1,6 +1,8 @@
 package extension
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -43,7 +45,7 @@ func attemptsOperation() openapi.Operation {
 	return openapi.Operation{Method: "GET", Path: "/cagenut/v1/nodes/:ident/attempts", Does: "List the inspections of a node, the newest first.", Tag: tag,
 		Answers: []openapi.Answer{{Status: 200, Shows: openapi.Shows(openapi.Ref("Attempts"))}},
 		Query: []openapi.Parameter{
-			{Name: "limit", Does: "How many to show; 1000 at most.", Kind: openapi.Integer(1, "limit must be a number from 1 to 1000.")},
+			{Name: "limit", Does: "How many to show; 1000 at most.", Kind: openapi.Integer(1, "limit must be a number from 1 on.")},
 			{Name: "marker", Does: "The id of the last one that was seen.", Kind: openapi.Text(255)},
 		}}
 }
@@ -69,10 +71,30 @@ func (a *api) document(c *fiber.Ctx) error {
 			return node.Invalidf("version must be between 1.1 and 1.%d.", a.o.MaxMinor)
 		}
 	}
+	written := a.newest
+	if minor != a.o.MaxMinor {
+		written = func() ([]byte, error) { return a.written(minor) }
+	}
+	doc, err := written()
+	if err != nil {
+		return err
+	}
+	server, err := json.Marshal(web.BaseURL(c, a.o.PublicURL))
+	if err != nil {
+		return err
+	}
+	c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
+	return c.Send(bytes.Replace(doc, []byte(`"`+noServer+`"`), server, 1))
+}
+
+// noServer stands for the address of the server, which each caller knows by a name of its own.
+const noServer = "http://server.invalid"
+
+func (a *api) written(minor int) ([]byte, error) {
 	d := openapi.Document{
-		Title: "Cagenut", Version: fmt.Sprintf("1.%d", minor), Server: web.BaseURL(c, a.o.PublicURL), Basic: a.o.SignIn,
+		Title: "Cagenut", Version: fmt.Sprintf("1.%d", minor), Server: noServer, Basic: a.o.SignIn,
 		Description: "OpenStack Ironic's Bare Metal API at one microversion, as this appliance serves it, and what it adds below /cagenut/v1. Every path below /v1 is served without that prefix too.",
 		Parts:       []openapi.Part{a.o.API, a.description()},
 	}
-	return c.JSON(d.At(minor))
+	return json.Marshal(d.At(minor))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -41,7 +42,10 @@ type Options struct {
 	SignIn bool
 }
 
-type api struct{ o Options }
+type api struct {
+	o      Options
+	newest func() ([]byte, error) // the document of the newest microversion, which takes a while to write
+}
 
 // Register puts /cagenut/v1 on a router whose root is the server's root. Errors have the server's default shape.
 func Register(r fiber.Router, o Options) {
@@ -49,6 +53,7 @@ func Register(r fiber.Router, o Options) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	a := &api{o: o}
+	a.newest = sync.OnceValues(func() ([]byte, error) { return a.written(o.MaxMinor) })
 	r.Get("/cagenut/v1/events", a.events)
 	r.Post("/cagenut/v1/aborts", a.aborts)
 	r.Get("/cagenut/v1/nodes/:ident/attempts", a.attempts)

@@ -2,7 +2,6 @@ package ironic
 
 import (
 	"encoding/json"
-	"strings"
 
 	"cagenut/node"
 	"cagenut/web/openapi"
@@ -64,12 +63,9 @@ func (a *api) chassisView(r *request, ch node.Chassis, names []string) map[strin
 	return out
 }
 
-// uuidIn is the UUID that an element of the path is; below 1.91 `.json` at its end is no part of it.
+// uuidIn is the UUID that an element of the path is.
 func (r *request) uuidIn(element, called string) (string, error) {
-	s := r.Params(element)
-	if r.minor < suffixUntil {
-		s = strings.TrimSuffix(s, ".json")
-	}
+	s := r.named(element)
 	if !node.IsUUID(s) {
 		return "", node.Invalidf("Expected UUID for %s: %s", called, s)
 	}

@@ -155,12 +155,9 @@ func (a *api) listDrivers(r *request) error {
 	return r.JSON(map[string]any{"drivers": out})
 }
 
-// namedDriver is the driver that the path names; below 1.91 `.json` at its end is no part of the name.
+// namedDriver is the driver that the path names.
 func namedDriver(r *request) (node.Driver, error) {
-	name := r.Params("driver")
-	if r.minor < suffixUntil {
-		name = strings.TrimSuffix(name, ".json")
-	}
+	name := r.named("driver")
 	d, err := node.DriverNamed(name)
 	if err != nil {
 		return d, &node.NotFound{Text: fmt.Sprintf("Could not find the following driver(s) or hardware type(s): %s.", name)}
@@ -231,7 +228,7 @@ func (a *api) listConductors(r *request) error {
 }
 
 func (a *api) showConductor(r *request) error {
-	if name := r.Params("hostname"); name != a.Host {
+	if name := r.named("hostname"); name != a.Host {
 		return &node.NotFound{What: "Conductor", Ident: name}
 	}
 	return r.JSON(picked(a.conductorView(r, true), r.query.Get("fields")))

@@ -17,7 +17,7 @@ func (a *api) ramdiskOperations() []operation {
 		return operation{o, unknown, do}
 	}
 	lookup := op("GET", "/v1/lookup", "Find the node that a ramdisk runs on.", 22, openapi.Answer{Status: 200, Shows: openapi.Shows(openapi.Ref("Lookup"))}, a.lookup)
-	lookup.Query = []openapi.Parameter{{Name: "addresses", Does: "MACs, with commas between.", Kind: openapi.Text(1 << 16)}, {Name: "node_uuid", Kind: openapi.UUID()}}
+	lookup.Query = []openapi.Parameter{{Name: "addresses", Does: "MACs, with commas between.", Kind: openapi.Text(8192)}, {Name: "node_uuid", Kind: openapi.UUID()}}
 	heartbeat := op("POST", "/v1/heartbeat/:node", "Tell that a ramdisk is alive.", 22, openapi.Answer{Status: 202}, a.heartbeat)
 	heartbeat.Body = openapi.Arguments{
 		{Name: "callback_url", Required: true, Kind: openapi.Text(4096)}, {Name: "agent_version", Kind: openapi.Text(255)}, {Name: "agent_token", Kind: openapi.Text(255)},

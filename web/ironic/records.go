@@ -129,7 +129,7 @@ func (a *api) showHistory(r *request) error {
 	if err != nil {
 		return err
 	}
-	h, err := a.Store.HistoryEntry(r.UserContext(), n.UUID, r.Params("entry"))
+	h, err := a.Store.HistoryEntry(r.UserContext(), n.UUID, r.named("entry"))
 	if err != nil {
 		return err
 	}

@@ -110,6 +110,18 @@ func (r *request) ident(element string, known func(ident string) bool) (string, 
 	return s, nil
 }
 
+// named is what an element of the path calls something whose name is not to be had with `.json` at its end.
+func (r *request) named(element string) string {
+	s, err := url.PathUnescape(r.Params(element))
+	if err != nil {
+		s = r.Params(element) // nothing is called so
+	}
+	if r.minor < suffixUntil {
+		s = strings.TrimSuffix(s, ".json")
+	}
+	return s
+}
+
 // nodeIdent is the node that the path names, by UUID or (from 1.5) by name.
 func (a *api) nodeIdent(r *request) (string, error) {
 	s, err := r.ident("node", func(ident string) bool {

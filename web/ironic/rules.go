@@ -93,7 +93,7 @@ func priority() openapi.Kind {
 		switch {
 		case openapi.IsNull(raw):
 		case json.Unmarshal(raw, &n) != nil:
-			return node.Invalidf("Schema error for inspection rule: %s is not of type 'integer'", raw)
+			return node.Invalidf("Schema error for inspection rule: %s is not of type 'integer'", openapi.Quoted(name, raw))
 		case n < 0:
 			return node.Invalidf("Schema error for inspection rule: %d is less than the minimum of 0", n)
 		}
@@ -132,6 +132,9 @@ func (p ruleParts) Check(name string, raw json.RawMessage, _ int) error {
 	if json.Unmarshal(raw, &parts) != nil || parts == nil {
 		return node.Invalidf("Schema error for inspection rule: the value of '%s' is not an array of objects", name)
 	}
+	if bytes.Contains(raw, []byte(`"`+node.Mask+`"`)) {
+		return node.Invalidf("The value of '%s' has a secret that reads as %s; give the secret itself.", name, node.Mask)
+	}
 	for _, part := range parts {
 		for _, key := range slices.Sorted(maps.Keys(part)) {
 			var s string
@@ -153,14 +156,28 @@ func decodeNumbers(raw json.RawMessage, into any) error {
 	return d.Decode(into)
 }
 
+// conditionsView says how a loop counts also where nobody has said it.
 func conditionsView(r node.InspectionRule) any {
-	return append([]node.RuleCondition{}, r.Conditions...)
+	out := append([]node.RuleCondition{}, r.Conditions...)
+	for i := range out {
+		if out[i].Loop != nil && out[i].Multiple == "" {
+			out[i].Multiple = "any"
+		}
+	}
+	return out
 }
 
 func actionsView(r node.InspectionRule) any { return append([]node.RuleAction{}, r.Actions...) }
 
-// ruleView is a rule as callers see it: a sensitive one keeps what it does to itself.
+// ruleView is a rule as callers see it: a sensitive one keeps what it does to itself, and all keep their secrets.
 func (a *api) ruleView(r *request, rule node.InspectionRule, names []string) map[string]any {
+	rule.Conditions, rule.Actions = slices.Clone(rule.Conditions), slices.Clone(rule.Actions)
+	for i := range rule.Conditions {
+		rule.Conditions[i].Args = maskArguments(rule.Conditions[i].Args)
+	}
+	for i := range rule.Actions {
+		rule.Actions[i].Args = maskArguments(rule.Actions[i].Args)
+	}
 	out := a.rules.show(rule, r.minor, names)
 	out["links"] = a.links(r, "inspection_rules/"+rule.UUID)
 	for _, part := range []string{"conditions", "actions"} {
@@ -169,6 +186,45 @@ func (a *api) ruleView(r *request, rule node.InspectionRule, names []string) map
 		}
 	}
 	return out
+}
+
+// maskArguments hides what stands under a secret's name, such as a header, and what is set at a path that ends in one.
+func maskArguments(args any) any {
+	switch args := args.(type) {
+	case map[string]any:
+		masked := node.MaskSecrets(args)
+		if _, ok := masked["value"]; ok && secretPath(args["path"]) {
+			masked["value"] = node.Mask
+		}
+		return masked
+	case []any: // positional: the path is the first, or the one behind a port
+		masked := slices.Clone(args)
+		for i := range masked {
+			if i > 0 && secretPath(args[i-1]) {
+				masked[i] = node.Mask
+			} else if doc, ok := masked[i].(map[string]any); ok {
+				masked[i] = node.MaskSecrets(doc)
+			}
+		}
+		return masked
+	}
+	return args
+}
+
+// secretPath tells whether a path, with slashes or with dots, leads to a secret.
+func secretPath(v any) bool {
+	path, _ := v.(string)
+	return strings.ContainsAny(path, "/.") && node.IsSecretKey(path)
+}
+
+// wholeOnly refuses to change a part of what a sensitive rule hides: what is left of it could be read off the outcome.
+func wholeOnly(rule node.InspectionRule, all []edit) error {
+	for _, e := range all {
+		if root := e.root(); rule.Sensitive && (root == "conditions" || root == "actions") && e.Path != "/"+root {
+			return node.Invalidf("The %s of a sensitive rule can only be replaced as a whole.", root)
+		}
+	}
+	return nil
 }
 
 func (a *api) listRules(r *request) error {
@@ -199,7 +255,11 @@ func (a *api) createRule(r *request) error {
 }
 
 func (a *api) showRule(r *request) error {
-	rule, err := a.Store.InspectionRule(r.UserContext(), r.Params("rule"))
+	uuid, err := r.uuidIn("rule", "inspection_rule_uuid")
+	if err != nil {
+		return err
+	}
+	rule, err := a.Store.InspectionRule(r.UserContext(), uuid)
 	if err != nil {
 		return err
 	}
@@ -216,6 +276,9 @@ func (a *api) patchRule(r *request) error {
 		return err
 	}
 	rule, err := a.Conductor.PatchInspectionRule(r.UserContext(), r.actor(), uuid, func(rule node.InspectionRule) (node.InspectionRule, error) {
+		if err := wholeOnly(rule, ops); err != nil {
+			return rule, err
+		}
 		return a.rules.edited(rule, ops, r.minor)
 	})
 	if err != nil {
@@ -225,7 +288,11 @@ func (a *api) patchRule(r *request) error {
 }
 
 func (a *api) deleteRule(r *request) error {
-	if err := a.Conductor.DeleteInspectionRule(r.UserContext(), r.actor(), r.Params("rule")); err != nil {
+	uuid, err := r.uuidIn("rule", "inspection_rule_uuid")
+	if err != nil {
+		return err
+	}
+	if err := a.Conductor.DeleteInspectionRule(r.UserContext(), r.actor(), uuid); err != nil {
 		return err
 	}
 	return r.empty(204)

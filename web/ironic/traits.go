@@ -3,7 +3,6 @@ package ironic
 import (
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"slices"
 
 	"cagenut/node"
@@ -39,7 +38,7 @@ func traitList() openapi.Kind {
 	s := openapi.ListOf(openapi.Typed("string"))
 	return openapi.Custom(s, s, func(name string, raw json.RawMessage) error {
 		if readStrings(raw) == nil {
-			return node.Invalidf("Expected array of strings for %s: %s", name, raw)
+			return node.Invalidf("Expected array of strings for %s: %s", name, openapi.Quoted(name, raw))
 		}
 		return nil
 	})
@@ -61,17 +60,8 @@ func (a *api) setTraits(r *request) error {
 	return a.changeTraits(r, func(node.Node) ([]string, error) { return slices.Clone(traits), nil })
 }
 
-// trait is the one that the path names.
-func (r *request) trait() string {
-	s, err := url.PathUnescape(r.Params("trait"))
-	if err != nil {
-		return r.Params("trait") // no trait is called so
-	}
-	return s
-}
-
 func (a *api) addTrait(r *request) error {
-	trait := r.trait()
+	trait := r.named("trait")
 	if err := node.ValidateTrait(trait); err != nil {
 		return err
 	}
@@ -87,7 +77,7 @@ func (a *api) deleteTraits(r *request) error {
 }
 
 func (a *api) deleteTrait(r *request) error {
-	trait := r.trait()
+	trait := r.named("trait")
 	return a.changeTraits(r, func(n node.Node) ([]string, error) {
 		i := slices.Index(n.Traits, trait)
 		if i < 0 {

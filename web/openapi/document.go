@@ -33,7 +33,10 @@ type Document struct {
 
 type object = map[string]any
 
-var pathParameter = regexp.MustCompile(`:(\w+)`)
+var (
+	pathParameter = regexp.MustCompile(`:(\w+)`)
+	pathWord      = regexp.MustCompile(`\w+`)
+)
 
 // At is the document of those operations that a microversion has, as a value that marshals to JSON.
 func (d Document) At(minor int) any {
@@ -95,7 +98,7 @@ func (d Document) operation(part Part, o Operation, minor int) object {
 
 // operationID is made of the words of method and path.
 func operationID(o Operation) string {
-	words := regexp.MustCompile(`\w+`).FindAllString(o.Path, -1)
+	words := pathWord.FindAllString(o.Path, -1)
 	return strings.ToLower(o.Method) + "_" + strings.Join(words, "_")
 }
 

@@ -87,7 +87,7 @@ func readText(name string, value json.RawMessage, limit int) (string, error) {
 	}
 	var s string
 	if json.Unmarshal(value, &s) != nil {
-		return "", node.Invalidf("Expected string for %s: %s", name, value)
+		return "", node.Invalidf("Expected string for %s: %s", name, Quoted(name, value))
 	}
 	if utf8.RuneCountInString(s) > limit {
 		return "", node.Invalidf("Schema error for %s: the value is longer than %d characters", name, limit)
@@ -100,6 +100,20 @@ var (
 	no  = []string{"0", "f", "false", "off", "n", "no"}
 )
 
+// longestQuote is how much of a value an error quotes, in bytes.
+const longestQuote = 200
+
+// Quoted is a value as an error may show it: not the whole of a long one, and nothing of a secret.
+func Quoted(name string, value []byte) string {
+	switch {
+	case node.IsSecretKey(name):
+		return node.Mask
+	case len(value) > longestQuote:
+		return strings.ToValidUTF8(string(value[:longestQuote]), "") + "…"
+	}
+	return string(value)
+}
+
 // Flag is a boolean. Requests may say one of the words that stand for one, in any case, or null for the default.
 func Flag() Kind { return plain{Typed("boolean"), flagTakes(), checkFlag} }
 
@@ -109,7 +123,7 @@ func Boolean() Kind {
 	return plain{s, s, func(name string, value json.RawMessage) error {
 		var b bool
 		if json.Unmarshal(value, &b) != nil || IsNull(value) {
-			return node.Invalidf("Expected boolean for %s: %s", name, value)
+			return node.Invalidf("Expected boolean for %s: %s", name, Quoted(name, value))
 		}
 		return nil
 	}}
@@ -174,7 +188,7 @@ func ReadFlag(name string, value json.RawMessage) (bool, error) {
 	}
 	all := append(slices.Clone(yes), no...)
 	slices.Sort(all)
-	return false, node.Invalidf("Invalid %s: Unrecognized value '%s', acceptable values are: '%s'", name, word, strings.Join(all, "', '"))
+	return false, node.Invalidf("Invalid %s: Unrecognized value '%s', acceptable values are: '%s'", name, Quoted(name, []byte(word)), strings.Join(all, "', '"))
 }
 
 // Integer is a whole number from least on; tooSmall is the text for anything below.
@@ -185,7 +199,7 @@ func Integer(least int, tooSmall string) Kind {
 		n, err := strconv.ParseInt(strings.TrimSpace(string(value)), 10, 32)
 		switch {
 		case err != nil:
-			return node.Invalidf("Expected integer for %s: %s", name, bytes.Trim(value, `"`))
+			return node.Invalidf("Expected integer for %s: %s", name, Quoted(name, bytes.Trim(value, `"`)))
 		case n < int64(least):
 			return node.Invalidf("%s", tooSmall)
 		}

@@ -82,6 +82,37 @@ func TestPortsAreKnownByTheirMACAndLockedWithTheirNode(t *testing.T) {
 	must(r.Port(t.Context(), p.UUID))(t)
 }
 
+// contract.md §3.7: giving a port away takes the lock of the node that has it, too.
+func TestAPortLeavesNoLockedNodeAndNoneWithoutANotice(t *testing.T) {
+	r := newRig(t)
+	from, to := r.add(t, node.Manageable), r.add(t, node.Manageable)
+	p := must(r.CreatePort(t.Context(), node.Port{UUID: node.NewUUID(), NodeUUID: from.UUID, Address: "52:54:00:00:00:01"}, node.Audit{}))(t)
+	moved := p
+	moved.NodeUUID = to.UUID
+	for _, held := range []node.Node{from, to} {
+		must(r.Move(t.Context(), node.Move{Node: held.UUID, From: node.Manageable, Hold: "w1", Host: "rack", At: begin}))(t)
+		var locked *node.Locked
+		if _, err := r.UpdatePort(t.Context(), moved, node.Audit{}); !errors.As(err, &locked) || locked.Node != held.UUID {
+			t.Errorf("with %s held: %v", held.UUID, err)
+		}
+		must(r.Move(t.Context(), node.Move{Node: held.UUID, From: node.Manageable, Held: "w1", At: begin}))(t)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	notices := r.Watch(ctx)
+	if got := must(r.UpdatePort(t.Context(), moved, node.Audit{}))(t); got.NodeUUID != to.UUID {
+		t.Errorf("got %+v", got)
+	}
+	told := map[string]bool{}
+	for range 2 {
+		n, _ := read(t, notices)
+		told[n.NodeUUID] = true
+	}
+	if !told[from.UUID] || !told[to.UUID] {
+		t.Errorf("told of %v, not of %s and %s", told, from.UUID, to.UUID)
+	}
+}
+
 func read(t *testing.T, notices <-chan node.Notice) (node.Notice, bool) {
 	t.Helper()
 	select {

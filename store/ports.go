@@ -118,17 +118,32 @@ func (s *Store) CreatePort(ctx context.Context, p node.Port, a node.Audit) (node
 	return s.Port(ctx, p.UUID)
 }
 
-// UpdatePort stores a port that is still in the version that p was read in.
+// UpdatePort stores a port that is still in the version that p was read in. The node that has it, and the one that p gives
+// it to, must be free (contract.md §3.7).
 func (s *Store) UpdatePort(ctx context.Context, p node.Port, a node.Audit) (node.Port, error) {
 	p.UpdatedAt = s.now().UTC()
 	err := s.inTurn(ctx, func(tx *transaction) error {
-		if err := tx.mustBeFree(p.NodeUUID); err != nil {
-			return err
+		var was portRow
+		err := tx.Select("node_uuid").Where("uuid = ?", p.UUID).Take(&was).Error
+		if errors.Is(err, gorm.ErrRecordNotFound) {
+			return node.ErrLost
+		}
+		if err != nil {
+			return fmt.Errorf("update port %s: %w", p.UUID, err)
+		}
+		touched := []string{was.NodeUUID}
+		if p.NodeUUID != was.NodeUUID {
+			touched = append(touched, p.NodeUUID)
+		}
+		for _, uuid := range touched {
+			if err := tx.mustBeFree(uuid); err != nil {
+				return err
+			}
+			tx.notice(node.Notice{NodeUUID: uuid})
 		}
 		if err := tx.updatePort(p); err != nil {
 			return err
 		}
-		tx.notice(node.Notice{NodeUUID: p.NodeUUID})
 		return tx.audit(a)
 	})
 	if err != nil {

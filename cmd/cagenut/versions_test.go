@@ -88,7 +88,7 @@ func versionRows() []versionRow {
 		name  string
 		since int
 		from  int
-	}{{"manage", 4, 400}, {"provide", 4, 202}, {"inspect", 6, 202}, {"abort", 13, 400}, {"clean", 15, 400}, {"adopt", 17, 400}} {
+	}{{"manage", 4, 400}, {"provide", 4, 202}, {"inspect", 6, 202}, {"abort", 13, 400}, {"clean", 15, 400}, {"adopt", 17, 400}, {"rescue", 38, 400}, {"unrescue", 38, 400}, {"deploy", 73, 400}, {"undeploy", 73, 400}} {
 		rows = append(rows, versionRow{"the verb " + verb.name, "PUT", "/v1/nodes/{node}/states/provision", `{"target":"` + verb.name + `"}`, verb.since, 406, handlers, notAcceptable, "", verb.from})
 	}
 	rows = append(rows, versionRow{"an abort of a node that waits", "PUT", "/v1/nodes/{wait}/states/provision", `{"target":"abort"}`, 41, 406, handlers, notAcceptable, "", 202})

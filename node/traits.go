@@ -26,11 +26,11 @@ func ValidateTrait(name string) error {
 	case name == "":
 		return Invalidf("Schema error for trait: '' is too short")
 	case utf8.RuneCountInString(name) > maxTraitLength:
-		return Invalidf("Schema error for trait: '%s' is too long", name)
+		return Invalidf("Schema error for trait: '%s' is too long", short(name))
 	case customTrait.MatchString(name) || isStandardTrait(name):
 		return nil
 	}
-	return Invalidf("Schema error for trait: '%s' is not valid under any of the given schemas", name)
+	return Invalidf("Schema error for trait: '%s' is not valid under any of the given schemas", short(name))
 }
 
 func isStandardTrait(name string) bool {

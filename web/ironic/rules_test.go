@@ -294,6 +294,53 @@ func TestASensitiveRuleKeepsItsSecrets(t *testing.T) {
 	}
 }
 
+// What a sensitive rule hides cannot be read off what becomes of a part of it either.
+func TestASensitiveRuleIsOnlyReplacedAsAWhole(t *testing.T) {
+	r := &rack{}
+	path := serve(t, r) + "/v1/inspection_rules"
+	made := call(t, "POST", path, "1.96", `{"uuid":"`+ruleOne+`","sensitive":true,"conditions":[{"op":"is-true","args":["not-shown"]}],"actions":[{"op":"set-attribute","args":["driver_info/redfish_password","not-shown"]}]}`)
+	if made.status != 201 {
+		t.Fatalf("got %d %s", made.status, made.text)
+	}
+	for _, edit := range []string{
+		`{"op":"replace","path":"/actions/0/op","value":"log"}`, `{"op":"replace","path":"/actions/0/args/0","value":"extra/stolen"}`, `{"op":"add","path":"/actions/1","value":{"op":"log","args":{"msg":"x"}}}`,
+		`{"op":"remove","path":"/conditions/0"}`, `{"op":"replace","path":"/conditions/0/op","value":"eq"}`,
+	} {
+		a := call(t, "PATCH", path+"/"+ruleOne, "1.96", "["+edit+"]")
+		if a.status != 400 || !strings.HasSuffix(a.fault(t), "of a sensitive rule can only be replaced as a whole.") || strings.Contains(a.text, "not-shown") {
+			t.Errorf("%s: %d %s", edit, a.status, a.text)
+		}
+	}
+	if a := call(t, "PATCH", path+"/"+ruleOne, "1.96", `[{"op":"replace","path":"/actions","value":[{"op":"fail","args":{"msg":"no"}}]}]`); a.status != 200 || r.rules.rules[0].Actions[0].Op != "fail" {
+		t.Errorf("as a whole: %d %s", a.status, a.text)
+	}
+}
+
+// The secrets of other rules read masked, are kept when something else changes, and the mask is never taken for one.
+func TestSecretsInRulesReadMasked(t *testing.T) {
+	r := &rack{}
+	path := serve(t, r) + "/v1/inspection_rules"
+	const actions = `[{"op":"set-attribute","args":{"path":"/driver_info/redfish_password","value":"not-shown"}},{"op":"set-attribute","args":["driver_info.ipmi_password","not-shown"]},` +
+		`{"op":"api-call","args":{"url":"http://192.0.2.9/hook","headers":{"X-Auth-Token":"not-shown","X-Rack":"R7"}}},{"op":"set-attribute","args":{"path":"/extra/rack","value":"R7"}}]`
+	made := call(t, "POST", path, "1.96", `{"uuid":"`+ruleOne+`","actions":`+actions+`}`)
+	if made.status != 201 || !strings.Contains(made.text, `"X-Rack":"R7"`) || !strings.Contains(made.text, `"value":"R7"`) {
+		t.Fatalf("got %d %s", made.status, made.text)
+	}
+	patched := call(t, "PATCH", path+"/"+ruleOne, "1.96", `[{"op":"replace","path":"/actions/3/args/value","value":"R8"}]`)
+	for name, a := range map[string]answer{"made": made, "patched": patched, "shown": call(t, "GET", path+"/"+ruleOne, "1.96", ""), "listed": call(t, "GET", path+"?detail=true", "1.96", "")} {
+		if a.status >= 300 || strings.Contains(a.text, "not-shown") || strings.Count(a.text, `"******"`) != 3 {
+			t.Errorf("%s: %d %s", name, a.status, a.text)
+		}
+	}
+	kept, err := json.Marshal(r.rules.rules[0].Actions)
+	if want := strings.Replace(actions, `"value":"R7"`, `"value":"R8"`, 1); err != nil || strings.Count(string(kept), "not-shown") != strings.Count(want, "not-shown") || !strings.Contains(string(kept), `"R8"`) {
+		t.Errorf("kept %s", kept)
+	}
+	if a := call(t, "POST", path, "1.96", `{"actions":[{"op":"set-attribute","args":{"path":"/driver_info/redfish_password","value":"******"}}]}`); a.status != 400 || !strings.Contains(a.fault(t), "give the secret itself") {
+		t.Errorf("the mask: %d %s", a.status, a.text)
+	}
+}
+
 func TestRulesAreRemoved(t *testing.T) {
 	r := &rack{}
 	base := serve(t, r)

@@ -92,7 +92,7 @@ func decodeSensors(data []byte) []sensorRecord {
 		r.fixed = limits{mask: data[18], upperFatal: data[36], upperCritical: data[37], upperWarning: data[38], lowerFatal: data[39], lowerCritical: data[40], lowerWarning: data[41]}
 		return []sensorRecord{r}
 	case compactRecord:
-		return r.shared(text(data[31], data[compactLength:]), data[23], data[24])
+		return r.shared(decodeText(data[31], data[compactLength:]), data[23], data[24])
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func decodeScale(data []byte) scale {
 func (r sensorRecord) shared(name string, sharing, modifier byte) []sensorRecord {
 	count := int(sharing & 0x0f)
 	if count <= 1 {
-		r.name = r.named(name)
+		r.name = r.named(strings.TrimSpace(name))
 		return []sensorRecord{r}
 	}
 	all := make([]sensorRecord, 0, count)
@@ -127,7 +127,7 @@ func (r sensorRecord) shared(name string, sharing, modifier byte) []sensorRecord
 		if sharing>>4&0x03 == 1 {
 			suffix = string(rune('A' + n%26))
 		}
-		one.name = one.named(name + suffix)
+		one.name = one.named(strings.TrimSpace(name + suffix))
 		all = append(all, one)
 	}
 	return all

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"net"
-	"strings"
 	"sync"
 	"testing"
 
@@ -23,6 +22,8 @@ const standInPassword = "123456"
 // answer is what a BMC says to a command's data.
 type answer func(request []byte) ([]byte, types.CompletionCode)
 
+type command struct{ name, data string }
+
 // standIn is a BMC on the loopback that answers some commands as a test wants it, and the rest by itself.
 type standIn struct {
 	answers  map[types.Command]answer
@@ -32,7 +33,7 @@ type standIn struct {
 
 	port int
 	mu   sync.Mutex
-	log  []string
+	log  []command
 }
 
 // start serves until the end of the test.
@@ -58,8 +59,8 @@ func (b *standIn) start(t *testing.T) *standIn {
 	registry := handlers.NewRegistry()
 	registry.Use(b.observe)
 	handlers.RegisterAllHandlers(registry)
-	for command, a := range b.answers {
-		registry.RegisterFunc(command, func(_ context.Context, _ *handlers.HandlerContext, data []byte) ([]byte, types.CompletionCode, error) {
+	for kind, a := range b.answers {
+		registry.RegisterFunc(kind, func(_ context.Context, _ *handlers.HandlerContext, data []byte) ([]byte, types.CompletionCode, error) {
 			response, code := a(data)
 			return response, code, nil
 		})
@@ -95,20 +96,20 @@ func (b *standIn) serve(t *testing.T, m *gobmc.BMC, options ...server.ServerOpti
 func (b *standIn) observe(next handlers.Handler) handlers.Handler {
 	return handlers.HandlerFunc(func(ctx context.Context, h *handlers.HandlerContext, data []byte) ([]byte, types.CompletionCode, error) {
 		b.mu.Lock()
-		b.log = append(b.log, strings.TrimSpace(h.Command.Name+" "+hex.EncodeToString(data)))
+		b.log = append(b.log, command{h.Command.Name, hex.EncodeToString(data)})
 		b.mu.Unlock()
 		return next.Handle(ctx, h, data)
 	})
 }
 
-// sent lists the commands of a name with their data in hexadecimal, oldest first.
-func (b *standIn) sent(command types.Command) []string {
+// sent lists the data of the commands of a kind in hexadecimal, oldest first.
+func (b *standIn) sent(kind types.Command) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var all []string
-	for _, line := range b.log {
-		if data, ok := strings.CutPrefix(line, command.Name); ok && (data == "" || data[0] == ' ') {
-			all = append(all, strings.TrimSpace(data))
+	for _, c := range b.log {
+		if c.name == kind.Name {
+			all = append(all, c.data)
 		}
 	}
 	return all

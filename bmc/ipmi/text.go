@@ -9,9 +9,12 @@ import (
 
 const bcdPlus = "0123456789 -.:,_"
 
-// text decodes a text as records and FRUs write it: a byte of type and length, then data, in one of four codes (§43.15). Data
-// that are cut short give what there is.
-func text(kind byte, data []byte) string {
+// text decodes a text as records and FRUs write it, without the blanks around it.
+func text(kind byte, data []byte) string { return strings.TrimSpace(decodeText(kind, data)) }
+
+// decodeText decodes a byte of type and length and the data after it, in one of four codes (§43.15). Data that are cut short
+// give what there is.
+func decodeText(kind byte, data []byte) string {
 	data = data[:min(int(kind&0x3f), len(data))]
 	var s strings.Builder
 	switch kind >> 6 {
@@ -39,19 +42,21 @@ func text(kind byte, data []byte) string {
 			s.WriteRune(rune(b))
 		}
 	}
-	return plain(s.String())
+	return readable(s.String())
 }
 
-// plain cuts what fills a field up, and what nobody can read.
-func plain(s string) string {
+// plain is what people can read of a text.
+func plain(s string) string { return strings.TrimSpace(readable(s)) }
+
+// readable cuts what fills a field up, and what nobody can read.
+func readable(s string) string {
 	s, _, _ = strings.Cut(s, "\x00")
-	s = strings.Map(func(r rune) rune {
+	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r
 		}
 		return -1
 	}, s)
-	return strings.TrimSpace(s)
 }
 
 func printable(data []byte) bool {

@@ -13,7 +13,7 @@ func TestATraitIsAStandardOneOrACustomOne(t *testing.T) {
 	for name, text := range map[string]string{
 		"HW_CPU_X86_VMX": "", "COMPUTE_VOLUME_ATTACH": "", "MISC_SHARES_VIA_AGGREGATE": "", "OWNER_NOVA": "", "CUSTOM_GOLD": "", "CUSTOM_1_": "",
 		"CUSTOM_" + strings.Repeat("A", 248): "",
-		"CUSTOM_" + strings.Repeat("A", 249): "Schema error for trait: 'CUSTOM_" + strings.Repeat("A", 249) + "' is too long",
+		"CUSTOM_" + strings.Repeat("A", 249): "Schema error for trait: 'CUSTOM_" + strings.Repeat("A", 73) + "…' is too long",
 		"":                                   "Schema error for trait: '' is too short",
 		"CUSTOM_":                            "Schema error for trait: 'CUSTOM_' is not valid under any of the given schemas",
 		"CUSTOM_gold":                        "Schema error for trait: 'CUSTOM_gold' is not valid under any of the given schemas",

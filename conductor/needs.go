@@ -61,9 +61,10 @@ type Ports interface {
 	Ports(ctx context.Context, f node.PortFilter) ([]node.Port, error)
 	// CreatePort stores a port of a free node; *node.Exists when UUID, MAC or name is taken, *node.Locked for a reserved node.
 	CreatePort(ctx context.Context, p node.Port, a node.Audit) (node.Port, error)
-	// UpdatePort stores a port if it is still in the version that p was read in; node.ErrLost otherwise.
+	// UpdatePort stores a port if it is still in the version that p was read in; node.ErrLost otherwise. *node.Locked when
+	// the node that has it, or the one that p gives it to, is reserved.
 	UpdatePort(ctx context.Context, p node.Port, a node.Audit) (node.Port, error)
-	// DeletePort removes a port of a free node.
+	// DeletePort removes a port of a free node; *node.Locked for a reserved node.
 	DeletePort(ctx context.Context, uuid string, a node.Audit) error
 }
 

@@ -92,26 +92,38 @@ func allowed(n node.Node, verb node.Event, req ProvisionRequest) error {
 // whenFree runs act on the node as it is, and again on the node as it has become when somebody else was first, until it
 // answers for what it finds. A node that is held is waited for, for as long as the settings' LockPatience.
 func (c *Conductor) whenFree(ctx context.Context, n node.Node, act func(node.Node) error) error {
-	patience := c.Clock.Now().Add(c.LockPatience)
-	for {
-		err := error(&node.Locked{Node: n.UUID, Holder: n.Reservation})
-		if !n.Reserved() {
-			if err = act(n); !errors.Is(err, node.ErrLost) {
+	known := true
+	return c.inPatience(ctx, func() (err error) {
+		if !known {
+			if n, err = c.Nodes.Node(ctx, n.UUID); err != nil {
 				return err
 			}
 		}
-		if n.Reserved() && !c.Clock.Now().Before(patience) {
-			return err
-		}
+		known = false
 		if n.Reserved() {
-			select {
-			case <-c.Clock.After(lockPoll):
-			case <-ctx.Done():
-				return fmt.Errorf("wait for node %s: %w", n.UUID, context.Cause(ctx))
-			}
+			return &node.Locked{Node: n.UUID, Holder: n.Reservation}
 		}
-		if n, err = c.Nodes.Node(ctx, n.UUID); err != nil {
+		return act(n)
+	})
+}
+
+// inPatience runs try, which reads all that it decides by, until it answers for what it found: at once again when
+// somebody else was first (node.ErrLost), and a little later while a node is held, for as long as LockPatience.
+func (c *Conductor) inPatience(ctx context.Context, try func() error) error {
+	patience := c.Clock.Now().Add(c.LockPatience)
+	for {
+		err := try()
+		locked := (*node.Locked)(nil)
+		switch {
+		case errors.Is(err, node.ErrLost):
+			continue
+		case !errors.As(err, &locked) || !c.Clock.Now().Before(patience):
 			return err
+		}
+		select {
+		case <-c.Clock.After(lockPoll):
+		case <-ctx.Done():
+			return fmt.Errorf("wait for node %s: %w", locked.Node, context.Cause(ctx))
 		}
 	}
 }

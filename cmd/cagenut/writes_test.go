@@ -36,3 +36,10 @@ func TestNoPatchOfAChassisIsLostToAnother(t *testing.T) {
 	uuid := a.make("/v1/chassis", map[string]any{"extra": map[string]any{}})
 	a.patchedAtOnce("/v1/chassis/"+uuid, 20)
 }
+
+func TestNoPatchOfAPortIsLostToAnotherOrRefusedForIt(t *testing.T) {
+	a := serveForTest(t, false)
+	n, _ := a.nodeIn(node.Manageable, "fake")
+	uuid := a.make("/v1/ports", map[string]any{"address": "02:00:5e:00:00:01", "node_uuid": n.UUID})
+	a.patchedAtOnce("/v1/ports/"+uuid, 30)
+}

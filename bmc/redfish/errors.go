@@ -22,11 +22,12 @@ func (c *connection) fail(ctx context.Context, doing string, err error) error {
 	var unsupported *node.Unsupported
 	var invalid *node.Invalid
 	var unreachable *node.Unreachable
+	var conflict *node.Conflict
 	var answered *schemas.Error
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &unsupported), errors.As(err, &invalid), errors.As(err, &unreachable):
+	case errors.As(err, &unsupported), errors.As(err, &invalid), errors.As(err, &unreachable), errors.As(err, &conflict):
 		return err
 	case errors.Is(err, node.ErrCredentials):
 		return fmt.Errorf("redfish: %s at %s: %w", doing, c.base, node.ErrCredentials)

@@ -34,6 +34,7 @@ type walk struct {
 	silences int
 	fatal    error
 	failed   error // the first answer that was neither a resource nor "there is none"
+	failures int   // how many of those there were
 }
 
 // walk does something that reads many resources, in bounded time.
@@ -115,6 +116,7 @@ func (w *walk) note(err error) {
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented, http.StatusGone:
 		return // the BMC has no such thing
 	}
+	w.failures++
 	if w.failed == nil {
 		w.failed = err
 	}
@@ -166,11 +168,23 @@ func (w *walk) list(path string) []json.RawMessage {
 	return members[:min(len(members), mostMembers)]
 }
 
-// pages reads a collection page by page while more wants them. A page that leads back to one before ends it (the handbook's G4).
+// pages reads a collection page by page while more wants them. A page that leads back to one before ends it (the handbook's G4),
+// and so does one that begins as one before: some BMCs ignore which page they are asked for.
 func (w *walk) pages(path string, more func([]json.RawMessage) bool) {
 	seen := map[string]bool{}
 	page := w.firstPage(path)
-	for n := 1; page != nil && more(items(page["Members"])) && n < mostPages; n++ {
+	for n := 1; page != nil; n++ {
+		members := items(page["Members"])
+		if len(members) > 0 {
+			begins := link(members[0])
+			if begins != "" && seen[begins] {
+				return
+			}
+			seen[begins] = true
+		}
+		if !more(members) || n == mostPages {
+			return
+		}
 		next := linkPath(text(page.first("Members@odata.nextLink", "@odata.nextLink")))
 		if next == "" || seen[next] || next == path {
 			return

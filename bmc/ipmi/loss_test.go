@@ -18,6 +18,7 @@ import (
 type wire struct {
 	loss  float64
 	delay time.Duration
+	saw   func(datagram []byte) // of what goes to the BMC, before it may get lost
 }
 
 // connect relays to the BMC of n, and is the node as seen through the wire. Loss follows a fixed seed.
@@ -78,6 +79,9 @@ func (w wire) connect(t *testing.T, n node.Node) node.Node {
 				}
 				backs[client.String()] = back
 				wg.Go(func() { answers(back, client) })
+			}
+			if w.saw != nil {
+				w.saw(buf[:k])
 			}
 			if !lost() {
 				_, _ = back.Write(buf[:k])

@@ -26,44 +26,70 @@ func TestNoAnswerIsOutsideTheDocument(t *testing.T) {
 	for name, run := range map[string]struct {
 		work   bool
 		minors []int
+		times  int // so many more
 	}{
-		"of versions, one after the other": {false, []int{1, 11, 38, 64, 82}},
-		"while jobs and rounds run":        {true, []int{newestMinor}},
+		"of versions, one after the other": {false, []int{1, 11, 38, 64, 82}, 1},
+		"while jobs and rounds run":        {true, []int{newestMinor}, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := serveForTest(t, run.work)
 			a.conductor.LockPatience = 20 * time.Millisecond
 			j := judge{described: map[int]*description{1: a.described(1), newestMinor: a.described(newestMinor)}}
-			count, wrong := map[int]int{}, &faultList{t: t}
+			count, wrong, well := map[int]int{}, &faultList{t: t}, map[string]bool{}
 			for _, minor := range run.minors {
 				if j.described[minor] == nil {
 					j.described[minor] = a.described(minor)
 				}
-				a.besiege(j, minor, count, wrong)
+				a.besiege(j, minor, run.times, count, wrong, well)
 			}
 			a.stillReadable(j, wrong)
 			wrong.report()
 			tell(t, count, len(run.minors))
+			succeeded(t, j, well)
 		})
 	}
 }
 
 // besiege sends what a generator makes of the document of one microversion.
-func (a *testAppliance) besiege(j judge, minor int, count map[int]int, wrong *faultList) {
+func (a *testAppliance) besiege(j judge, minor, times int, count map[int]int, wrong *faultList, well map[string]bool) {
 	a.t.Helper()
 	g := &generator{d: j.described[minor], shapes: resolvedShapes{}}
 	requests := rapid.Custom(g.request)
 	seed := fromEnvironment(a.t, "CAGENUT_SEED", 1)*10_000_000 + minor*100_000
-	for n := range fromEnvironment(a.t, "CAGENUT_REQUESTS", 350) {
+	for n := range times * fromEnvironment(a.t, "CAGENUT_REQUESTS", 350) {
 		if n%40 == 0 {
 			g.here = a.stocked()
 		}
 		r := requests.Example(seed + n)
 		got := a.exchange(r)
 		count[got.status]++
+		if o, _ := g.d.find(r.method, plainPath(r.path)); o != nil && got.status < 300 {
+			well[o.method+" "+o.path] = true
+		}
 		if all := j.complaints(r, got); len(all) > 0 {
 			wrong.add(r, got, all)
 		}
+	}
+}
+
+// succeeded asks for most of what can succeed to have done so: an appliance that refuses everything stays within its
+// document too.
+func succeeded(t *testing.T, j judge, well map[string]bool) {
+	t.Helper()
+	var never []string
+	can := 0
+	for _, o := range j.described[newestMinor].operations {
+		for status := range o.answers {
+			if status < 300 {
+				can++
+				if !well[o.method+" "+o.path] {
+					never = append(never, o.method+" "+o.path)
+				}
+			}
+		}
+	}
+	if len(never) > can/3 {
+		t.Errorf("only %d of %d operations succeeded at all; never: %s", can-len(never), can, strings.Join(never, ", "))
 	}
 }
 

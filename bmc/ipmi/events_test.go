@@ -243,6 +243,8 @@ func TestClearingTheLogWaitsUntilItIsEmpty(t *testing.T) {
 			if err := able(t, ipmi.New(quick()), b.node()).ClearLog(t.Context()); err != nil {
 				t.Error(err)
 			}
+			c.log.mu.Lock()
+			defer c.log.mu.Unlock()
 			if c.log.begun != 1 || c.log.polls != c.polls || len(c.log.entries) != 0 {
 				t.Errorf("erased %d times, asked %d times whether it is done, want once and %d", c.log.begun, c.log.polls, c.polls)
 			}

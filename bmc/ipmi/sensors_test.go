@@ -185,6 +185,8 @@ func TestALostReservationIsTakenAgain(t *testing.T) { // quirk 64
 			}
 			b := (&standIn{answers: r.answers()}).start(t)
 			got, err := able(t, ipmi.New(quick()), b.node()).Sensors(t.Context())
+			r.mu.Lock()
+			defer r.mu.Unlock()
 			if c.fails {
 				if !errors.As(err, new(*node.Unreachable)) || r.reads > 100 {
 					t.Errorf("%v after %d reads, want an end", err, r.reads)

@@ -1,8 +1,196 @@
 package sim
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
 
-// Faults are what is wrong with a BMC. The zero value is a BMC that works.
+// Strength says how a fault strikes. The zero value is: always, until it is switched off, for its usual time.
+type Strength struct {
+	Count   int           // how often it strikes before it ends by itself; 0: until it is switched off
+	Percent int           // how likely it strikes where it could; 0: always
+	Delay   time.Duration // of faults that take time; 0: their usual one
+}
+
+// usualLoss is how many of a hundred datagrams are lost where nobody says.
+const usualLoss = 30
+
+// activeFault is a fault that is switched on.
+type activeFault struct {
+	Strength
+	left int // strikes, where Count is set
+}
+
+// SwitchOn lets the BMC have a fault from now on; where it has it already, the strength is replaced.
+func (s *Server) SwitchOn(f Fault, strength Strength) error {
+	info, known := faultInfo(f)
+	switch {
+	case !known:
+		return fmt.Errorf("sim: there is no fault %q", f)
+	case !slices.Contains(info.Drivers, s.Driver):
+		return fmt.Errorf("sim: fault %q is not one of a BMC that speaks %s", f, s.Driver)
+	case info.Steady && (strength.Count != 0 || strength.Percent != 0):
+		return fmt.Errorf("sim: fault %q is a way of the BMC and takes no count and no percentage", f)
+	case strength.Count < 0 || strength.Percent < 0 || strength.Percent > 100 || strength.Delay < 0:
+		return fmt.Errorf("sim: fault %q: count and delay are at least 0, percent is 0 to 100", f)
+	}
+	if f == FaultLoss && strength == (Strength{}) {
+		strength.Percent = usualLoss
+	}
+	s.changeFaults(func() { s.faults[f] = &activeFault{Strength: strength, left: strength.Count} })
+	return nil
+}
+
+// SwitchOff heals one fault; nothing happens where the BMC does not have it.
+func (s *Server) SwitchOff(f Fault) { s.changeFaults(func() { delete(s.faults, f) }) }
+
+// Heal ends all faults.
+func (s *Server) Heal() { s.changeFaults(func() { clear(s.faults) }) }
+
+// ActiveFaults are those that are switched on, with what is left of their counts.
+func (s *Server) ActiveFaults() map[Fault]Strength {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := map[Fault]Strength{}
+	for f, a := range s.faults {
+		strength := a.Strength
+		strength.Count = a.left
+		all[f] = strength
+	}
+	return all
+}
+
+// changeFaults wakes what waits for a fault to end, and brings what lies outside the requests in line.
+func (s *Server) changeFaults(change func()) {
+	s.mu.Lock()
+	if s.faults == nil {
+		s.faults = map[Fault]*activeFault{}
+	}
+	change()
+	close(s.lifted)
+	s.lifted = make(chan struct{})
+	s.mu.Unlock()
+	s.followFaults()
+	s.news.tell()
+}
+
+// followFaults brings in line what lies outside the requests: sessions, doors, passwords.
+func (s *Server) followFaults() {
+	var early time.Duration
+	if s.has(FaultSessionExpiry) {
+		early = s.delayOf(FaultSessionExpiry)
+	}
+	s.sessions.setTimeout(early)
+	if failed := s.has(FaultFailedPSU); s.psuTold.Swap(failed) != failed && failed {
+		s.events.add(eventPSUFails)
+	}
+	s.shutDoor()
+	if s.account != nil {
+		s.account.follow(s)
+	}
+}
+
+// has tells of a fault without counting.
+func (s *Server) has(f Fault) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.faults[f] != nil
+}
+
+// strikes tells whether a fault strikes now, and counts it.
+func (s *Server) strikes(f Fault) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.faults[f]
+	if a == nil || (a.Percent > 0 && s.dice.IntN(100) >= a.Percent) {
+		return false
+	}
+	if a.Count > 0 {
+		if a.left--; a.left == 0 {
+			delete(s.faults, f)
+		}
+	}
+	return true
+}
+
+// delayOf is how long a fault takes.
+func (s *Server) delayOf(f Fault) time.Duration {
+	info, _ := faultInfo(f)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a := s.faults[f]; a != nil && a.Delay > 0 {
+		return a.Delay
+	}
+	return info.Delay
+}
+
+// waitWhileHanging returns when the BMC does not hang (any more); false when ctx or the rack ended first.
+func (s *Server) waitWhileHanging(ctx context.Context) bool {
+	s.mu.Lock()
+	lifted := s.lifted
+	s.mu.Unlock()
+	if !s.strikes(FaultHang) {
+		return true
+	}
+	for {
+		select {
+		case <-lifted:
+		case <-ctx.Done():
+			return false
+		case <-s.ctx.Done():
+			return false
+		}
+		s.mu.Lock()
+		hang := s.faults[FaultHang] != nil
+		lifted = s.lifted
+		s.mu.Unlock()
+		if !hang {
+			return true
+		}
+	}
+}
+
+// waitWhile returns when the BMC does not have a fault (any more); false when the rack ended first.
+func (s *Server) waitWhile(f Fault) bool {
+	for {
+		s.mu.Lock()
+		active, lifted := s.faults[f] != nil, s.lifted
+		s.mu.Unlock()
+		if !active {
+			return s.ctx.Err() == nil
+		}
+		select {
+		case <-lifted:
+		case <-s.ctx.Done():
+			return false
+		}
+	}
+}
+
+// stall holds an answer back while the BMC is slow; false when ctx or the rack ended first.
+func (s *Server) stall(ctx context.Context) bool {
+	if !s.has(FaultSlow) {
+		return true
+	}
+	delay := s.delayOf(FaultSlow)
+	if !s.strikes(FaultSlow) {
+		return true
+	}
+	t := time.NewTimer(delay)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	case <-s.ctx.Done():
+		return false
+	}
+}
+
+// Faults are the most used faults as one value. The zero value is a BMC that works.
 type Faults struct {
 	Hang           bool // takes connections and answers nothing; drops datagrams
 	RefuseLogin    bool // takes no password, and no session that it gave out before
@@ -13,49 +201,22 @@ type Faults struct {
 	ResetConflicts int  // how many power commands are answered with 409 (IPMI: not supported in present state); -1: all
 }
 
-// SetFaults replaces the BMC's faults; the zero value heals it, and requests that hung are answered.
+// SetFaults replaces all of the BMC's faults, those of SwitchOn too; the zero value heals it, and requests that hung are answered.
 func (s *Server) SetFaults(f Faults) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults = f
-	close(s.lifted)
-	s.lifted = make(chan struct{})
-	s.users.refuse(f.RefuseLogin)
-}
-
-func (s *Server) currentFaults() Faults {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.faults
-}
-
-// spend counts down one of the counters in Faults and tells whether the fault applies.
-func (s *Server) spend(counter func(*Faults) *int) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := counter(&s.faults)
-	if *n > 0 {
-		*n--
-		return true
-	}
-	return *n < 0
-}
-
-// waitWhileHanging returns when the BMC does not hang (any more); false when ctx or the rack ended first.
-func (s *Server) waitWhileHanging(ctx context.Context) bool {
-	for {
-		s.mu.Lock()
-		hang, lifted := s.faults.Hang, s.lifted
-		s.mu.Unlock()
-		if !hang {
-			return true
+	s.changeFaults(func() {
+		clear(s.faults)
+		for fault, on := range map[Fault]bool{
+			FaultHang: f.Hang, FaultWrongPassword: f.RefuseLogin, FaultStuckPower: f.StuckPower, FaultRefuseBoot: f.RefuseBoot, FaultIgnoreBoot: f.IgnoreBoot,
+		} {
+			if on {
+				s.faults[fault] = &activeFault{}
+			}
 		}
-		select {
-		case <-lifted:
-		case <-ctx.Done():
-			return false
-		case <-s.ctx.Done():
-			return false
+		for fault, n := range map[Fault]int{FaultBusy: f.Busy, FaultPowerConflict: f.ResetConflicts} {
+			if n != 0 {
+				n = max(n, 0)
+				s.faults[fault] = &activeFault{Strength: Strength{Count: n}, left: n}
+			}
 		}
-	}
+	})
 }

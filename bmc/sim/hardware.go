@@ -117,3 +117,14 @@ func (h *hardware) addDisks(rnd *rand.Rand) {
 
 // threads are the logical CPUs.
 func (h hardware) threads() int { return h.sockets * h.model.cores * 2 }
+
+// modules is how many memory modules of the same size make up the memory.
+func (h hardware) modules() int {
+	if h.memory <= 64 {
+		return 4
+	}
+	return 8
+}
+
+// asset is what somebody put on the server as a label.
+func (h hardware) asset() string { return fmt.Sprintf("A-%05d", h.index+1) }

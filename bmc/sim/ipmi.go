@@ -4,208 +4,179 @@ import (
 	"context"
 	"net"
 	"net/netip"
-	"sync"
 
 	"github.com/bougou/go-ipmi/pkg/bmc"
 	"github.com/bougou/go-ipmi/pkg/hal"
 	"github.com/bougou/go-ipmi/pkg/hal/mock"
 	"github.com/bougou/go-ipmi/pkg/handlers"
 	ipmiserver "github.com/bougou/go-ipmi/pkg/server"
-	"github.com/bougou/go-ipmi/pkg/transport/udp"
 	"github.com/bougou/go-ipmi/pkg/types"
 	"github.com/google/uuid"
 
 	"cagenut/node"
 )
 
-func (s *Server) listenIPMI(addr netip.Addr) error {
-	return firstThatWorks(addr, ipmiPort, func(hostport string) error {
+func (s *Server) listenIPMI(addr netip.Addr, port int) error {
+	return firstThatWorks(addr, port, ipmiPort, func(hostport string) error {
 		a, err := net.ResolveUDPAddr("udp", hostport)
 		if err != nil {
 			return err
 		}
-		socket, err := net.ListenUDP("udp", a)
+		conn, err := net.ListenUDP("udp", a)
 		if err != nil {
 			return err
 		}
-		local := socket.LocalAddr().(*net.UDPAddr)
+		local := conn.LocalAddr().(*net.UDPAddr)
 		s.host, s.Port, s.Address = local.IP.String(), local.Port, local.IP.String()
-		return s.serveIPMI(socket)
+		return s.serveIPMI(&socket{s: s, conn: conn})
 	})
 }
 
-func (s *Server) serveIPMI(socket *net.UDPConn) error {
-	id := uuid.MustParse(s.hardware.uuid)
-	b := bmc.New(bmc.DeviceInfo{DeviceID: 0x20, FirmwareMajor: 1, IPMIVersion: 0x20}, id, chassisHAL{mock.New(), &chassis{s: s}}, bmc.WithV15Disabled())
-	s.users = &ipmiUsers{store: b.Users, password: string(s.Password)}
-	if err := s.users.add(s.User); err != nil {
-		_ = socket.Close() // nothing was served on it
+func (s *Server) serveIPMI(door *socket) error {
+	b := bmc.New(bmc.DeviceInfo{
+		DeviceID: 0x20, DeviceRevision: 1, FirmwareMajor: 1, FirmwareMinor: 0x02, IPMIVersion: 0x20, ManufacturerID: 0xfffffe, ProductID: 0x0100, AdditionalDeviceSupport: 0x8f,
+	}, uuid.MustParse(s.hardware.uuid), simulatedHAL{mock.New(), s}, bmc.WithV15Disabled())
+	s.account = &account{bmc: b, password: string(s.Password), door: door}
+	if err := s.account.add(s.User); err != nil {
+		_ = door.Close() // nothing was served on it
 		return err
 	}
-	registry := handlers.NewRegistry()
-	registry.Use(s.observe)
-	handlers.RegisterAllHandlers(registry)
-	s.ipmi = ipmiserver.NewServer(b, &deafSocket{Conn: udp.Wrap(socket), s: s}, ipmiserver.WithHandlerRegistry(registry))
+	s.ipmi = ipmiserver.NewServer(b, door, ipmiserver.WithHandlerRegistry(s.rack.commands))
 	s.rack.start(func() { _ = s.ipmi.Serve(s.ctx) }) // it always ends with "closed"
 	return nil
 }
 
-// observe logs every command and answers for a busy BMC.
-func (s *Server) observe(next handlers.Handler) handlers.Handler {
+// commands are what a BMC answers over IPMI, beside what the library knows. One registry serves all BMCs.
+func commands() *handlers.Registry {
+	r := handlers.NewRegistry()
+	r.Use(observe)
+	handlers.RegisterAllHandlers(r)
+	add := func(c types.Command, f func(*Server, []byte) ([]byte, types.CompletionCode)) {
+		r.RegisterFunc(c, func(_ context.Context, h *handlers.HandlerContext, data []byte) ([]byte, types.CompletionCode, error) {
+			answer, code := f(of(h), data)
+			return answer, code, nil
+		})
+	}
+	add(types.CommandGetSystemGUID, (*Server).systemGUID)
+	add(types.CommandGetSensorReading, (*Server).sensorReading)
+	add(types.CommandGetSensorThresholds, (*Server).sensorThresholds)
+	add(types.CommandGetSensorHysteresis, (*Server).sensorHysteresis)
+	add(types.CommandGetSensorEventStatus, (*Server).sensorEvents)
+	add(types.CommandGetSELInfo, (*Server).selInfo)
+	add(types.CommandReserveSEL, (*Server).reserveSEL)
+	add(types.CommandGetSELEntry, (*Server).selEntry)
+	add(types.CommandClearSEL, (*Server).clearSEL)
+	add(types.CommandGetSELTime, (*Server).selTime)
+	return r
+}
+
+// of is the server whose BMC handles a command.
+func of(h *handlers.HandlerContext) *Server { return h.BMC.HAL().(simulatedHAL).s }
+
+// observe logs every command and lets the faults strike that a command meets.
+func observe(next handlers.Handler) handlers.Handler {
 	return handlers.HandlerFunc(func(ctx context.Context, h *handlers.HandlerContext, data []byte) ([]byte, types.CompletionCode, error) {
+		s := of(h)
 		if !s.rack.enter() {
 			return nil, types.CodeNodeBusy, nil
 		}
 		defer s.rack.leave()
-		s.note("IPMI", h.Command.Name, "")
-		inSession := h.Session != nil
-		if inSession && h.Command.Name != types.CommandCloseSession.Name && s.spend(func(f *Faults) *int { return &f.Busy }) {
-			return nil, types.CodeNodeBusy, nil
+		by := ""
+		if h.User != nil {
+			by = h.User.Name
 		}
-		return next.Handle(ctx, h, data)
+		noted := s.note("IPMI", h.Command.Name, "", by)
+		answer, code, err := s.meet(ctx, next, h, data)
+		s.requests.answered(noted, int(code))
+		return answer, code, err
 	})
 }
 
-// deafSocket drops what it hears while the BMC hangs.
-type deafSocket struct {
-	*udp.Conn
+func (s *Server) meet(ctx context.Context, next handlers.Handler, h *handlers.HandlerContext, data []byte) ([]byte, types.CompletionCode, error) {
+	inSession := h.Session != nil
+	switch {
+	case inSession && h.Command.Name != types.CommandCloseSession.Name && s.strikes(FaultBusy):
+		return nil, types.CodeNodeBusy, nil
+	case h.Command == types.CommandChassisControl && len(data) > 0 && data[0]&0x0f == diagnosticInterrupt:
+		if !s.machine.interrupt() {
+			return nil, types.CodeNotSupported, nil
+		}
+		return nil, types.CodeOK, nil
+	case h.Command == types.CommandSetSystemBootOptions && len(data) > 1 && data[0]&0x7f == flagValidClearing:
+		s.keepBoot.Store(data[1]&0x08 != 0)
+	case h.Command == types.CommandGetChannelCipherSuites && s.has(FaultSuite17Broken):
+		return append([]byte{1}, 0xc0, 3, 0x01, 0x41, 0x81, 0xc0, 17, 0x03, 0x44, 0x81), types.CodeOK, nil
+	case h.Command == types.CommandGetLanConfigParam && len(data) > 1 && data[1] == 0 && s.has(FaultLANInProgress):
+		return []byte{0x11, 0x01}, types.CodeOK, nil
+	case h.Command == types.CommandGetSDR && len(data) > 5 && data[5] > 8 && s.has(FaultShortReads):
+		return nil, types.CodeCannotReturnRequestedDataBytes, nil
+	case h.Command == types.CommandGetSDR && len(data) > 4 && data[4] > 0 && s.strikes(FaultReservationLost):
+		return nil, types.CodeReservationCanceled, nil
+	}
+	answer, code, err := next.Handle(ctx, h, data)
+	if h.Command == types.CommandGetChassisStatus && code == types.CodeOK && len(answer) > 2 {
+		answer[2] |= map[node.Indicator]byte{node.IndicatorBlinking: 0x10, node.IndicatorOn: 0x20}[s.machine.currentLight()] // the identify state
+	}
+	return answer, code, err
+}
+
+const (
+	diagnosticInterrupt = 0x04 // of Chassis Control
+	flagValidClearing   = 0x03 // boot option: when flags expire
+)
+
+// simulatedHAL is the library's pretended hardware with our chassis and records in it.
+type simulatedHAL struct {
+	*mock.HAL
 	s *Server
 }
 
-// ReadFrom is the next datagram that the BMC takes note of.
-func (d *deafSocket) ReadFrom(buf []byte) (int, net.Addr, error) {
-	for {
-		n, from, err := d.Conn.ReadFrom(buf)
-		if err != nil || !d.s.currentFaults().Hang {
-			return n, from, err
-		}
-		d.s.note("IPMI", "unanswered", "")
-	}
-}
+// Chassis is the simulated machine's.
+func (h simulatedHAL) Chassis() hal.ChassisHAL { return &chassis{s: h.s} }
 
-// ipmiUsers is the one account of an IPMI BMC. A nil one has none.
-type ipmiUsers struct {
-	store    *bmc.UserStore
+// Storage is where sensors are described, and the server itself.
+func (h simulatedHAL) Storage() hal.StorageHAL { return records{h.s} }
+
+// account is the one account of an IPMI BMC.
+type account struct {
+	bmc      *bmc.BMC
+	door     *socket
 	password string
-	mu       sync.Mutex
-	id       uint8
 }
 
-func (u *ipmiUsers) add(name string) error {
-	const id = 2
-	if _, err := u.store.Add(id, name); err != nil {
+const accountID = 2
+
+func (a *account) add(name string) error {
+	if _, err := a.bmc.Users.Add(accountID, name); err != nil {
 		return err
 	}
-	u.id = id
-	return u.store.Update(id, func(user *bmc.User) error {
-		user.SetPassword([]byte(u.password))
+	return a.bmc.Users.Update(accountID, func(user *bmc.User) error {
+		user.SetPassword([]byte(a.password))
 		user.Enabled = true
 		user.ChannelAccess[1] = bmc.UserChannelAccess{MaxPrivilege: bmc.PrivilegeLevelAdministrator, Enabled: true}
 		return nil
 	})
 }
 
-// refuse changes the password to one that nobody knows, or back.
-func (u *ipmiUsers) refuse(on bool) {
-	if u == nil {
-		return
+// follow sets password and cipher suites as the faults have them, and opens or shuts the door.
+func (a *account) follow(s *Server) {
+	password := a.password
+	if s.has(FaultPasswordCut) {
+		password = password[:min(len(password), 16)]
 	}
-	password := u.password
-	if on {
-		password = "~" + u.password
-	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	_ = u.store.Update(u.id, func(user *bmc.User) error { // the account is there: add made it
-		user.SetPassword([]byte(password)[:min(len(password), 20)])
+	_ = a.bmc.Users.Update(accountID, func(user *bmc.User) error { // the account is there: add made it
+		user.SetPassword([]byte(password))
 		return nil
 	})
-}
-
-// chassisHAL is the library's pretended hardware with our chassis in it.
-type chassisHAL struct {
-	*mock.HAL
-	c *chassis
-}
-
-// Chassis is the simulated machine's.
-func (h chassisHAL) Chassis() hal.ChassisHAL { return h.c }
-
-// chassis ties the IPMI chassis commands to the simulated machine.
-type chassis struct {
-	mock.Chassis
-	s *Server
-}
-
-// PowerState is the machine's.
-func (c *chassis) PowerState(context.Context) (bool, error) {
-	on, _ := c.s.machine.power()
-	return on, nil
-}
-
-// SetPower switches on or off.
-func (c *chassis) SetPower(_ context.Context, on bool) error {
-	detail := "Power Down"
-	if on {
-		detail = "Power Up"
-	}
-	return c.control(detail, on, false)
-}
-
-// PowerCycle restarts a machine that is on.
-func (c *chassis) PowerCycle(context.Context) error { return c.control("Power Cycle", true, true) }
-
-// ColdReset is the hard reset.
-func (c *chassis) ColdReset(context.Context) error { return c.control("Hard Reset", true, true) }
-
-// WarmReset is where the library sends the soft shutdown.
-func (c *chassis) WarmReset(context.Context) error { return c.control("Soft Shutdown", false, false) }
-
-func (c *chassis) control(detail string, to, restart bool) error {
-	c.s.note("IPMI", "Chassis Control", detail)
-	if c.s.spend(func(f *Faults) *int { return &f.ResetConflicts }) {
-		return types.CodeNotSupported
-	}
-	if on, _ := c.s.machine.power(); restart && !on {
-		return types.CodeNotSupported
-	}
-	c.s.machine.command(to, restart)
-	return nil
-}
-
-var selectorDevices = map[types.BootDeviceSelector]node.BootDevice{
-	types.BootDeviceSelectorForcePXE: node.BootPXE, types.BootDeviceSelectorForceHardDrive: node.BootDisk,
-	types.BootDeviceSelectorForceHardDriveSafe: node.BootSafe, types.BootDeviceSelectorForceCDROM: node.BootCDROM,
-	types.BootDeviceSelectorForceBIOSSetup: node.BootBIOS,
-}
-
-// SetBootFlags is the boot override.
-func (c *chassis) SetBootFlags(_ context.Context, f *types.BootOptionParam_BootFlags) error {
-	device := selectorDevices[f.BootDeviceSelector]
-	c.s.note("IPMI", "Boot Flags", "device="+string(device))
-	faults := c.s.currentFaults()
+	suites := []types.CipherSuiteID{types.CipherSuiteID3, types.CipherSuiteID17}
 	switch {
-	case faults.RefuseBoot:
-		return types.CodeRequestDataFieldInvalid
-	case faults.IgnoreBoot:
-		return nil
+	case s.has(FaultSuite3Only), s.has(FaultSuite17Broken):
+		suites = suites[:1]
+	case s.has(FaultSuite17Only):
+		suites = suites[1:]
 	}
-	o := override{Legacy: f.BIOSBootType == types.BIOSBootTypeLegacy}
-	if f.BootFlagsValid && device != node.BootNone {
-		o.Boot = node.Boot{Device: device, Persistent: f.Persist}
+	a.bmc.SetCipherSuites(suites)
+	if s.has(FaultRefuse) {
+		a.door.shut()
 	}
-	c.s.machine.setOverride(o)
-	return nil
-}
-
-// GetBootFlags shows the override; after the boot that used it up it is no longer valid.
-func (c *chassis) GetBootFlags(context.Context) (*types.BootOptionParam_BootFlags, error) {
-	o := c.s.machine.override()
-	f := &types.BootOptionParam_BootFlags{Persist: o.Persistent, BIOSBootType: types.BIOSBootType(!o.Legacy)}
-	for selector, device := range selectorDevices {
-		if device == o.Device {
-			f.BootFlagsValid, f.BootDeviceSelector = true, selector
-		}
-	}
-	return f, nil
 }

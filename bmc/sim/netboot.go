@@ -20,15 +20,18 @@ const (
 	oneTry = 30 * time.Second
 )
 
-// netboot is a server's life from the network boot to its report; ctx ends when it is switched off.
-func (s *Server) netboot(ctx context.Context, enter func(Phase)) {
+// loader fetches what a server boots.
+type loader func(ctx context.Context, web *http.Client) (bootPlan, error)
+
+// bootRamdisk is a server's life from the boot to its report; ctx ends when it is switched off.
+func (s *Server) bootRamdisk(ctx context.Context, load loader, enter func(Phase)) {
 	log := s.rack.options.Log.With("server", s.Name)
 	transport := &http.Transport{DisableKeepAlives: true}
 	web := &http.Client{Transport: transport, Timeout: oneTry}
-	plan, err := s.loadBoot(ctx, web)
+	plan, err := load(ctx, web)
 	if err != nil {
 		if ctx.Err() == nil {
-			log.Warn("network boot failed, booting from disk", "error", withoutAddress(err))
+			log.Warn("boot failed, booting from disk", "error", withoutAddress(err))
 			enter(PhaseDisk)
 		}
 		return

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/bougou/go-ipmi/pkg/handlers"
 
 	"cagenut/node"
 )
@@ -30,6 +33,8 @@ type Options struct {
 	Password string // of all BMCs, at most 20 bytes; "demo-password"
 
 	FirstAddress string // BMC of the first server, the others follow; "127.77.0.1". 127.0.0.1 where that cannot be used
+	FirstPort    int    // set: all BMCs are at FirstAddress, and their ports count up from here
+	KeepRequests int    // how many requests each BMC's log keeps at most; 4096
 	Seed         uint64 // the same seed makes the same hardware
 	Log          *slog.Logger
 }
@@ -53,6 +58,9 @@ func (o Options) withDefaults() (Options, error) {
 	if o.RetryDelay <= 0 {
 		o.RetryDelay = 5 * time.Second
 	}
+	if o.KeepRequests <= 0 {
+		o.KeepRequests = mostRequests
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -63,16 +71,20 @@ func (o Options) withDefaults() (Options, error) {
 		return o, errors.New("sim: user of more than 16 or password of more than 20 bytes, which IPMI does not take")
 	case o.Servers > 2000:
 		return o, errors.New("sim: at most 2000 servers")
+	case o.FirstPort < 0 || (o.FirstPort > 0 && o.FirstPort+o.Servers > 65536):
+		return o, fmt.Errorf("sim: there are not %d ports from %d on", o.Servers, o.FirstPort)
 	}
 	return o, nil
 }
 
 // Rack is a running simulation.
 type Rack struct {
-	options Options
-	servers []*Server
-	cancel  context.CancelFunc
-	wg      sync.WaitGroup
+	options  Options
+	servers  []*Server
+	routes   *http.ServeMux     // of all Redfish BMCs
+	commands *handlers.Registry // of all IPMI BMCs
+	cancel   context.CancelFunc
+	wg       sync.WaitGroup
 
 	mu      sync.Mutex
 	closed  bool
@@ -91,14 +103,20 @@ func Start(ctx context.Context, o Options) (*Rack, error) {
 		return nil, fmt.Errorf("sim: first address: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	r := &Rack{options: o, cancel: cancel, bootURL: o.BootURL}
+	r := &Rack{options: o, routes: routes(), commands: commands(), cancel: cancel, bootURL: o.BootURL}
 	for i := range o.Servers {
 		s := newServer(ctx, r, i)
-		if err := s.listen(first); err != nil {
+		port := 0
+		if o.FirstPort != 0 {
+			port = o.FirstPort + i
+		}
+		if err := s.listen(first, port); err != nil {
 			return nil, errors.Join(fmt.Errorf("sim: BMC of %s: %w", s.Name, err), r.Close())
 		}
 		r.servers = append(r.servers, s)
-		first = first.Next()
+		if port == 0 {
+			first = first.Next()
+		}
 	}
 	return r, nil
 }

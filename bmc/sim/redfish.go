@@ -2,97 +2,126 @@ package sim
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"fmt"
+	"hash/fnv"
 	"io"
-	"net"
 	"net/http"
-	"net/netip"
-	"slices"
 	"strings"
-	"time"
-
-	"cagenut/node"
 )
 
 const (
 	rootPath     = "/redfish/v1"
-	systemPath   = "/redfish/v1/Systems/1"
-	sessionsPath = "/redfish/v1/SessionService/Sessions"
+	systemPath   = rootPath + "/Systems/1"
+	chassisPath  = rootPath + "/Chassis/1"
+	managerPath  = rootPath + "/Managers/1"
+	settingsPath = systemPath + "/Settings"
+	sessionsPath = rootPath + "/SessionService/Sessions"
 	resetPath    = systemPath + "/Actions/ComputerSystem.Reset"
 )
 
-func (s *Server) listenRedfish(addr netip.Addr) error {
-	return firstThatWorks(addr, redfishPort, func(hostport string) error {
-		l, err := net.Listen("tcp", hostport)
-		if err != nil {
-			return err
-		}
-		tcp := l.Addr().(*net.TCPAddr)
-		s.host, s.Port, s.Address = tcp.IP.String(), tcp.Port, "http://"+tcp.String()
-		s.http = &http.Server{Handler: s.redfish(), ReadHeaderTimeout: 10 * time.Second}
-		s.rack.start(func() { _ = s.http.Serve(l) }) // it always ends with "closed"
-		return nil
-	})
+type (
+	connectionKey struct{}
+	serverKey     struct{}
+)
+
+// routes are a BMC's changes and actions; everything that is read comes from Server.document. One table serves all BMCs.
+func routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	handle := func(pattern string, h func(*Server, http.ResponseWriter, *http.Request)) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { h(r.Context().Value(serverKey{}).(*Server), w, r) })
+	}
+	handle("POST "+sessionsPath, (*Server).login)
+	handle("POST "+sessionsPath+"/Members", (*Server).login)
+	handle("DELETE "+sessionsPath+"/{id}", (*Server).logout)
+	handle("GET "+tasksPath+"/{id}/Monitor", (*Server).monitorTask)
+	handle("PATCH "+systemPath, (*Server).patchSystem)
+	handle("PATCH "+settingsPath, (*Server).patchSettings)
+	handle("PATCH "+chassisPath, (*Server).patchChassis)
+	handle("POST "+resetPath, (*Server).resetSystem)
+	handle("POST "+rootPath+"/{family}/1/VirtualMedia/{id}/Actions/VirtualMedia.InsertMedia", (*Server).insertMedium)
+	handle("POST "+rootPath+"/{family}/1/VirtualMedia/{id}/Actions/VirtualMedia.EjectMedia", (*Server).ejectMedium)
+	handle("PATCH "+rootPath+"/{family}/1/VirtualMedia/{id}", (*Server).patchMedium)
+	handle("POST "+rootPath+"/{family}/1/LogServices/{id}/Actions/LogService.ClearLog", (*Server).clearLog)
+	handle("GET /", (*Server).show)
+	handle("/", func(_ *Server, w http.ResponseWriter, r *http.Request) { refuseMissing(w, r) })
+	return mux
 }
 
-// redfish routes the BMC's service. Trailing slashes do not matter.
-func (s *Server) redfish() http.Handler {
-	mux := http.NewServeMux()
-	for path, resource := range s.resources() {
-		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { answerJSON(w, http.StatusOK, resource()) })
+// ServeHTTP is the Redfish service. Trailing slashes do not matter.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !s.rack.enter() {
+		hangUp()
 	}
-	mux.HandleFunc("POST "+sessionsPath, s.login)
-	mux.HandleFunc("GET "+sessionsPath+"/{id}", s.showSession)
-	mux.HandleFunc("DELETE "+sessionsPath+"/{id}", s.logout)
-	mux.HandleFunc("PATCH "+systemPath, s.patchSystem)
-	mux.HandleFunc("POST "+resetPath, s.resetSystem)
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		refuse(w, http.StatusNotFound, "ResourceMissingAtURI", "The resource at the URI "+r.URL.Path+" was not found.")
-	})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !s.rack.enter() {
-			hangUp()
-		}
-		defer s.rack.leave()
-		body, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
-		if err != nil {
-			hangUp()
-		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		if r.URL.Path != "/" {
-			r.URL.Path = strings.TrimRight(r.URL.Path, "/")
-		}
-		s.note(r.Method, r.URL.Path, detail(r.URL.Path, body))
-		if !s.waitWhileHanging(r.Context()) {
-			hangUp()
-		}
-		if s.spend(func(f *Faults) *int { return &f.Busy }) {
-			refuse(w, http.StatusServiceUnavailable, "ServiceTemporarilyUnavailable", "The service is temporarily unavailable.")
-			return
-		}
-		if !s.open(r) && !s.authenticated(r) {
-			w.Header().Set("WWW-Authenticate", `Basic realm="BMC"`)
-			refuse(w, http.StatusUnauthorized, "NoValidSession", "There is no valid session established with the implementation.")
-			return
-		}
-		mux.ServeHTTP(w, r)
-	})
+	defer s.rack.leave()
+	s.inFlight.Add(1)
+	defer s.inFlight.Add(-1)
+	body, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
+	if err != nil {
+		hangUp()
+	}
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	if r.URL.Path != "/" {
+		r.URL.Path = strings.TrimRight(r.URL.Path, "/")
+	}
+	noted := s.note(r.Method, r.URL.Path, detail(r.URL.Path, body), s.caller(r))
+	answer := &notedAnswer{ResponseWriter: w, note: func(status int) { s.requests.answered(noted, status) }}
+	defer s.news.tell()
+	if !s.waitWhileHanging(r.Context()) || !s.stall(r.Context()) {
+		hangUp()
+	}
+	if s.spoil(answer, r) {
+		return
+	}
+	if !s.open(r) && !s.authenticated(r) {
+		w.Header().Set("WWW-Authenticate", `Basic realm="BMC"`)
+		refuse(answer, http.StatusUnauthorized, "NoValidSession", "There is no valid session established with the implementation.")
+		return
+	}
+	if s.refuseAction(answer, r) {
+		return
+	}
+	s.rack.routes.ServeHTTP(answer, r.WithContext(context.WithValue(r.Context(), serverKey{}, s)))
+}
+
+// notedAnswer tells the request log how a request was answered.
+type notedAnswer struct {
+	http.ResponseWriter
+	note func(status int)
+}
+
+// Unwrap is for http.ResponseController.
+func (a *notedAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// WriteHeader is http.ResponseWriter's.
+func (a *notedAnswer) WriteHeader(status int) {
+	a.note(status)
+	a.ResponseWriter.WriteHeader(status)
 }
 
 // hangUp closes the connection without an answer: returning would answer 200.
 func hangUp() { panic(http.ErrAbortHandler) }
 
-// detail is what of a body is kept in the request log: nothing of a login.
+// detail is what of a body is kept in the request log: nothing of a login, and no address, whose query may hold a token.
 func detail(path string, body []byte) string {
 	var b struct {
-		ResetType string
-		Boot      json.RawMessage
+		ResetType               string
+		Boot                    json.RawMessage
+		IndicatorLED            string
+		LocationIndicatorActive *bool
+		Image                   string
 	}
 	if path == sessionsPath || json.Unmarshal(body, &b) != nil {
 		return ""
 	}
-	if b.ResetType != "" {
+	switch {
+	case b.ResetType != "":
 		return b.ResetType
+	case b.IndicatorLED != "":
+		return b.IndicatorLED
+	case b.Image != "":
+		return withoutQuery(b.Image)
 	}
 	return string(b.Boot)
 }
@@ -103,139 +132,102 @@ func (s *Server) open(r *http.Request) bool {
 }
 
 func (s *Server) authenticated(r *http.Request) bool {
-	if s.currentFaults().RefuseLogin {
+	if s.strikes(FaultWrongPassword) {
 		return false
 	}
 	if token := r.Header.Get("X-Auth-Token"); token != "" {
-		return s.sessions.knows(token)
+		return !s.has(FaultNoSessions) && s.sessions.knows(token)
 	}
 	user, password, ok := r.BasicAuth()
-	return ok && s.admits(user, password)
+	return ok && !s.has(FaultNoBasic) && s.admits(user, password)
 }
 
 func (s *Server) admits(user, password string) bool {
-	return user == s.User && password == string(s.Password) && !s.currentFaults().RefuseLogin
+	return user == s.User && password == string(s.Password)
 }
 
-// resetTypes are what the BMC allows.
-func resetTypes() []string {
-	return []string{"On", "ForceOff", "GracefulShutdown", "GracefulRestart", "ForceRestart", "PowerCycle"}
+// caller is who sends a request, for the log: a session's id or a user's name, whether they are let in or not.
+func (s *Server) caller(r *http.Request) string {
+	if token := r.Header.Get("X-Auth-Token"); token != "" {
+		if id := s.sessions.idOf(token); id != "" {
+			return "session " + id
+		}
+		return "unknown session"
+	}
+	if user, _, ok := r.BasicAuth(); ok {
+		return user
+	}
+	return ""
 }
 
-func (s *Server) resetSystem(w http.ResponseWriter, r *http.Request) {
-	var body struct{ ResetType string }
-	if json.NewDecoder(r.Body).Decode(&body) != nil || !slices.Contains(resetTypes(), body.ResetType) {
-		refuse(w, http.StatusBadRequest, "ActionParameterNotSupported", "ResetType is not one of the allowable values.")
+// show answers a GET.
+func (s *Server) show(w http.ResponseWriter, r *http.Request) {
+	doc := s.document(r.URL.Path)
+	if doc == nil || s.hidden(r.URL.Path) {
+		refuseMissing(w, r)
 		return
 	}
-	if s.spend(func(f *Faults) *int { return &f.ResetConflicts }) {
-		refuse(w, http.StatusConflict, "ActionParameterValueConflict", "The server is not ready for this power operation.")
+	if status, id, message := s.refuseReading(r, doc); status != 0 {
+		refuse(w, status, id, message)
 		return
 	}
-	on, changing := s.machine.power()
-	switch body.ResetType {
-	case "On":
-		if on && !changing {
-			refuse(w, http.StatusConflict, "ActionParameterValueConflict", "The server is already on.")
-			return
-		}
-		s.machine.command(true, false)
-	case "ForceOff", "GracefulShutdown":
-		if !on && !changing {
-			refuse(w, http.StatusConflict, "ActionParameterValueConflict", "The server is already off.")
-			return
-		}
-		s.machine.command(false, false)
-	default:
-		if !on {
-			refuse(w, http.StatusConflict, "ActionParameterValueConflict", "The server is off.")
-			return
-		}
-		s.machine.command(true, true)
+	s.noticeReading(r.URL.Path)
+	expanded := r.URL.Query().Has("$expand")
+	w.Header().Set("ETag", s.shownTag(r, doc))
+	if expanded {
+		s.expand(doc)
 	}
-	w.WriteHeader(http.StatusNoContent)
+	s.distort(r.URL.Path, doc, expanded)
+	s.send(w, doc, expanded)
 }
 
-// bootPatch is the part of a PATCH that the BMC knows.
-type bootPatch struct {
-	Boot struct {
-		BootSourceOverrideEnabled, BootSourceOverrideTarget, BootSourceOverrideMode *string
+// expand puts the members into a collection, one level deep.
+func (s *Server) expand(doc map[string]any) {
+	list, _ := doc["Members"].([]any)
+	for i, m := range list {
+		path, _ := m.(map[string]any)["@odata.id"].(string)
+		if member := s.document(path); member != nil && !s.hidden(path) {
+			s.distort(path, member, true)
+			list[i] = member
+		}
 	}
 }
 
-func (s *Server) patchSystem(w http.ResponseWriter, r *http.Request) {
-	var p bootPatch
+// tagOf is a document's ETag: it changes with everything that is in it.
+func tagOf(doc map[string]any) string {
+	h := fnv.New64a()
+	_ = json.NewEncoder(h).Encode(doc) // plain values, and a hash takes everything
+	return fmt.Sprintf(`"%016x"`, h.Sum64())
+}
+
+// strictly decodes a body that may hold nothing else than what is known; an empty one is an empty object.
+func strictly(r *http.Request, into any) bool {
+	if r.ContentLength == 0 {
+		return true
+	}
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
-	if d.Decode(&p) != nil {
-		refuse(w, http.StatusBadRequest, "PropertyUnknown", "The request body holds properties that cannot be changed.")
-		return
-	}
-	faults := s.currentFaults()
-	if faults.RefuseBoot {
-		refuse(w, http.StatusBadRequest, "PropertyNotWritable", "The boot override cannot be changed.")
-		return
-	}
-	if tag := r.Header.Get("If-Match"); tag != "" && tag != "*" && tag != s.systemTag() {
-		refuse(w, http.StatusPreconditionFailed, "PreconditionFailed", "The ETag does not match.")
-		return
-	}
-	o, ok := p.apply(s.machine.override())
-	if !ok {
-		refuse(w, http.StatusBadRequest, "PropertyValueNotInList", "The boot override has a value that is not allowed.")
-		return
-	}
-	if !faults.IgnoreBoot {
-		s.machine.setOverride(o)
-	}
-	w.WriteHeader(http.StatusNoContent)
-}
-
-// apply is the override after the patch; a target without "enabled" counts once.
-func (p bootPatch) apply(o override) (override, bool) {
-	if m := p.Boot.BootSourceOverrideMode; m != nil {
-		if *m != "UEFI" && *m != "Legacy" {
-			return o, false
-		}
-		o.Legacy = *m == "Legacy"
-	}
-	if t := p.Boot.BootSourceOverrideTarget; t != nil {
-		device, ok := targetDevices[*t]
-		if !ok {
-			return o, false
-		}
-		o.Device = device
-	}
-	if e := p.Boot.BootSourceOverrideEnabled; e != nil {
-		switch *e {
-		case "Disabled":
-			o.Boot = node.Boot{}
-		case "Once", "Continuous":
-			o.Persistent = *e == "Continuous"
-		default:
-			return o, false
-		}
-	}
-	return o, true
-}
-
-var targetDevices = map[string]node.BootDevice{
-	"None": node.BootNone, "Pxe": node.BootPXE, "Hdd": node.BootDisk, "Cd": node.BootCDROM, "BiosSetup": node.BootBIOS,
+	return d.Decode(into) == nil && !d.More()
 }
 
 func answerJSON(w http.ResponseWriter, status int, doc map[string]any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("OData-Version", "4.0")
-	if tag, ok := doc["@odata.etag"].(string); ok {
-		w.Header().Set("ETag", tag)
-	}
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(doc) // the other side may be gone
 }
 
 func refuse(w http.ResponseWriter, status int, id, message string) {
+	registry := "Base.1.18."
+	if strings.HasPrefix(id, "SYS") {
+		registry = "IDRAC.2.8."
+	}
 	answerJSON(w, status, map[string]any{"error": map[string]any{
 		"code": "Base.1.18.GeneralError", "message": "A general error has occurred. See ExtendedInfo for more information.",
-		"@Message.ExtendedInfo": []any{map[string]any{"MessageId": "Base.1.18." + id, "Message": message, "Severity": "Warning"}},
+		"@Message.ExtendedInfo": []any{map[string]any{"MessageId": registry + id, "Message": message, "Severity": "Warning"}},
 	}})
+}
+
+func refuseMissing(w http.ResponseWriter, r *http.Request) {
+	refuse(w, http.StatusNotFound, "ResourceMissingAtURI", "The resource at the URI "+r.URL.Path+" was not found.")
 }

@@ -2,140 +2,189 @@ package sim
 
 import (
 	"fmt"
-	"hash/fnv"
+	"strings"
 
 	"cagenut/node"
 )
 
-// resources are the documents that the BMC serves, by path.
-func (s *Server) resources() map[string]func() map[string]any {
-	h := s.hardware
-	docs := map[string]func() map[string]any{
-		"/redfish":            func() map[string]any { return map[string]any{"v1": rootPath + "/"} },
-		rootPath:              s.rootResource,
-		rootPath + "/Systems": members("ComputerSystemCollection", rootPath+"/Systems", systemPath),
-		systemPath:            s.systemResource,
-		rootPath + "/SessionService": func() map[string]any {
-			return resource("SessionService.v1_1_8.SessionService", rootPath+"/SessionService", map[string]any{"ServiceEnabled": true, "SessionTimeout": 1800, "Sessions": ref(sessionsPath)})
-		},
-		sessionsPath:             s.sessionList,
-		rootPath + "/Chassis":    members("ChassisCollection", rootPath+"/Chassis", rootPath+"/Chassis/1"),
-		rootPath + "/Managers":   members("ManagerCollection", rootPath+"/Managers", rootPath+"/Managers/1"),
-		rootPath + "/Managers/1": s.managerResource,
-		rootPath + "/Chassis/1":  s.chassisResource,
-		systemPath + "/ResetActionInfo": func() map[string]any {
-			return resource("ActionInfo.v1_3_0.ActionInfo", systemPath+"/ResetActionInfo", map[string]any{"Parameters": []any{map[string]any{"Name": "ResetType", "Required": true, "AllowableValues": resetTypes()}}})
-		},
+// document is the resource at a path, made afresh; nil for none.
+func (s *Server) document(path string) map[string]any {
+	if path == "/redfish" {
+		return map[string]any{"v1": rootPath + "/"}
 	}
-	var nics, cpus []string
-	for k, n := range h.nics {
-		path := fmt.Sprintf("%s/EthernetInterfaces/%d", systemPath, k+1)
-		nics = append(nics, path)
-		docs[path] = func() map[string]any {
-			link := "LinkDown"
-			if n.carrier {
-				link = "LinkUp"
-			}
-			return resource("EthernetInterface.v1_12_0.EthernetInterface", path, map[string]any{
-				"Name": n.name, "MACAddress": n.mac, "PermanentMACAddress": n.mac, "SpeedMbps": n.mbps, "LinkStatus": link, "Status": healthy(),
-			})
-		}
+	below, ok := strings.CutPrefix(strings.TrimRight(path, "/"), rootPath)
+	if !ok {
+		return nil
 	}
-	for k := range h.sockets {
-		path := fmt.Sprintf("%s/Processors/%d", systemPath, k+1)
-		cpus = append(cpus, path)
-		docs[path] = func() map[string]any {
-			return resource("Processor.v1_20_0.Processor", path, map[string]any{
-				"ProcessorType": "CPU", "Model": h.model.cpu, "Socket": fmt.Sprint(k), "TotalCores": h.model.cores, "TotalThreads": 2 * h.model.cores,
-				"ProcessorArchitecture": "x86", "InstructionSet": "x86-64", "Status": healthy(),
-			})
-		}
+	parts := strings.Split(strings.TrimPrefix(below, "/"), "/")
+	rest := parts[1:]
+	switch parts[0] {
+	case "":
+		return s.rootDocument()
+	case "SessionService":
+		return s.sessionServiceDocument(rest)
+	case "TaskService":
+		return s.taskServiceDocument(rest)
+	case "UpdateService":
+		return s.updateServiceDocument(rest)
+	case "Registries":
+		return s.registryDocument(rest)
+	case "Systems":
+		return s.systemsDocument(rest)
+	case "Chassis":
+		return s.chassisDocument(rest)
+	case "Managers":
+		return s.managersDocument(rest)
 	}
-	docs[systemPath+"/EthernetInterfaces"] = members("EthernetInterfaceCollection", systemPath+"/EthernetInterfaces", nics...)
-	docs[systemPath+"/Processors"] = members("ProcessorCollection", systemPath+"/Processors", cpus...)
-	return docs
+	return nil
 }
 
-func (s *Server) rootResource() map[string]any {
-	return resource("ServiceRoot.v1_17_0.ServiceRoot", rootPath+"/", map[string]any{
-		"Id": "RootService", "RedfishVersion": "1.15.0", "UUID": s.hardware.uuid, "Vendor": s.hardware.model.manufacturer, "Product": "Simulated BMC",
+func (s *Server) rootDocument() map[string]any {
+	doc := resource("ServiceRoot.v1_17_0.ServiceRoot", rootPath+"/", map[string]any{
+		"Id": "RootService", "Name": "Root", "RedfishVersion": "1.15.0", "UUID": s.hardware.uuid, "Vendor": s.hardware.model.manufacturer, "Product": "Simulated BMC",
 		"Systems": ref(rootPath + "/Systems"), "Chassis": ref(rootPath + "/Chassis"), "Managers": ref(rootPath + "/Managers"),
 		"SessionService": ref(rootPath + "/SessionService"), "Links": map[string]any{"Sessions": ref(sessionsPath)},
+		"UpdateService": ref(rootPath + "/UpdateService"), "Tasks": ref(rootPath + "/TaskService"), "Registries": ref(rootPath + "/Registries"),
+		"ProtocolFeaturesSupported": map[string]any{"ExpandQuery": map[string]any{"NoLinks": true, "Levels": true, "MaxLevels": 1, "ExpandAll": false, "Links": false}},
 	})
+	if s.has(FaultNoSessions) {
+		delete(doc, "SessionService")
+		doc["Links"] = map[string]any{}
+	}
+	if s.has(FaultNoVendor) {
+		delete(doc, "Vendor")
+		delete(doc, "Product")
+	}
+	return doc
 }
 
-func (s *Server) systemResource() map[string]any {
-	h := s.hardware
-	on, _ := s.machine.power()
-	power := "Off"
-	if on {
-		power = "On"
+// systemsDocument is the list of systems and all that is below the server's own.
+func (s *Server) systemsDocument(rest []string) map[string]any {
+	switch {
+	case len(rest) == 0:
+		paths := []string{systemPath}
+		if s.has(FaultSeveralSystems) {
+			paths = []string{gpuBoardPath, systemPath}
+		}
+		return members("ComputerSystemCollection", rootPath+"/Systems", paths...)
+	case rest[0] == "GPU_Board_0" && len(rest) == 1 && s.has(FaultSeveralSystems):
+		return s.gpuBoardDocument()
+	case rest[0] != "1":
+		return nil
+	case len(rest) == 1:
+		return s.systemDocument()
 	}
+	kind, below := rest[1], rest[2:]
+	switch kind {
+	case "ResetActionInfo":
+		return only(below, s.resetInfoDocument)
+	case "Settings":
+		return only(below, s.settingsDocument)
+	case "EthernetInterfaces":
+		return pick("EthernetInterfaceCollection", systemPath+"/EthernetInterfaces", s.nicDocuments(), below)
+	case "Processors":
+		return pick("ProcessorCollection", systemPath+"/Processors", s.processorDocuments(), below)
+	case "Memory":
+		return pick("MemoryCollection", systemPath+"/Memory", s.memoryDocuments(), below)
+	case "PCIeDevices":
+		return s.pcieDocument(below)
+	case "Storage":
+		return s.storageDocument(below)
+	case "SimpleStorage":
+		return pick("SimpleStorageCollection", systemPath+"/SimpleStorage", s.simpleStorageDocuments(), below)
+	case "SmartStorage":
+		return s.smartStorageDocument(below)
+	case "Bios":
+		return s.biosDocument(below)
+	case "SecureBoot":
+		return only(below, s.secureBootDocument)
+	case "BootOptions":
+		return pick("BootOptionCollection", systemPath+"/BootOptions", s.bootOptionDocuments(), below)
+	case "LogServices":
+		return s.logServicesDocument(systemPath, "SEL", below)
+	case "VirtualMedia":
+		return s.mediaDocument(systemPath, below)
+	}
+	return nil
+}
+
+func (s *Server) systemDocument() map[string]any {
+	h := s.hardware
 	doc := resource("ComputerSystem.v1_22_0.ComputerSystem", systemPath, map[string]any{
 		"Name": s.Name, "SystemType": "Physical", "UUID": h.uuid, "SerialNumber": h.serial, "Manufacturer": h.model.manufacturer, "Model": h.model.product,
-		"BiosVersion": h.bios, "PowerState": power, "Status": healthy(), "Boot": s.bootResource(),
+		"SKU": h.model.sku(), "AssetTag": h.asset(), "HostName": s.Name, "BiosVersion": h.bios, "PowerState": s.machine.shownPower(), "Status": status(s.health()), "Boot": s.bootDocument(s.machine.override()),
 		"MemorySummary":      map[string]any{"TotalSystemMemoryGiB": h.memory, "Status": healthy()},
 		"ProcessorSummary":   map[string]any{"Count": h.sockets, "CoreCount": h.sockets * h.model.cores, "LogicalProcessorCount": h.threads(), "Model": h.model.cpu, "Status": healthy()},
-		"EthernetInterfaces": ref(systemPath + "/EthernetInterfaces"), "Processors": ref(systemPath + "/Processors"),
-		"Links": map[string]any{"Chassis": []any{ref(rootPath + "/Chassis/1")}, "ManagedBy": []any{ref(rootPath + "/Managers/1")}},
+		"EthernetInterfaces": ref(systemPath + "/EthernetInterfaces"), "Processors": ref(systemPath + "/Processors"), "Memory": ref(systemPath + "/Memory"),
+		"Storage": ref(systemPath + "/Storage"), "SimpleStorage": ref(systemPath + "/SimpleStorage"), "Bios": ref(systemPath + "/Bios"),
+		"SecureBoot": ref(systemPath + "/SecureBoot"), "LogServices": ref(systemPath + "/LogServices"), "PCIeDevices": s.pcieRefs(),
+		"Links": map[string]any{"Chassis": []any{ref(chassisPath)}, "ManagedBy": []any{ref(managerPath)}},
 		"Actions": map[string]any{"#ComputerSystem.Reset": map[string]any{
-			"target": resetPath, "ResetType@Redfish.AllowableValues": resetTypes(), "@Redfish.ActionInfo": systemPath + "/ResetActionInfo",
+			"target": resetPath, "ResetType@Redfish.AllowableValues": s.resetTypes(), "@Redfish.ActionInfo": systemPath + "/ResetActionInfo",
 		}},
 	})
+	s.showLight(doc)
+	if s.has(FaultBootSettings) || s.has(FaultBootPending) {
+		doc["@Redfish.Settings"] = map[string]any{"@odata.type": "#Settings.v1_3_5.Settings", "SettingsObject": ref(settingsPath)}
+	}
+	if s.has(FaultMediaAtSystem) || s.has(FaultMediaBoth) {
+		doc["VirtualMedia"] = ref(systemPath + "/VirtualMedia")
+	}
 	doc["@odata.etag"] = s.systemTag()
 	return doc
 }
 
-func (s *Server) bootResource() map[string]any {
-	o := s.machine.override()
-	enabled, target, mode := "Disabled", "None", "UEFI"
-	if o.Device != node.BootNone {
-		enabled = "Once"
-		for t, d := range targetDevices {
-			if d == o.Device {
-				target = t
+func (s *Server) resetInfoDocument() map[string]any {
+	if s.has(FaultNoResetList) {
+		return nil
+	}
+	return resource("ActionInfo.v1_3_0.ActionInfo", systemPath+"/ResetActionInfo", map[string]any{
+		"Id": "ResetActionInfo", "Name": "Reset", "Parameters": []any{map[string]any{"Name": "ResetType", "Required": true, "AllowableValues": s.resetTypes()}},
+	})
+}
+
+const gpuBoardPath = rootPath + "/Systems/GPU_Board_0"
+
+// gpuBoardDocument is a system that is none: without boot targets and without reset types.
+func (s *Server) gpuBoardDocument() map[string]any {
+	on, _ := s.machine.power()
+	if !on {
+		return map[string]any{unavailable: true}
+	}
+	return resource("ComputerSystem.v1_22_0.ComputerSystem", gpuBoardPath, map[string]any{
+		"Id": "GPU_Board_0", "Name": "GPU board", "SystemType": "Physical", "PowerState": "On", "Status": healthy(),
+		"Actions": map[string]any{"#ComputerSystem.Reset": map[string]any{"target": gpuBoardPath + "/Actions/ComputerSystem.Reset"}},
+	})
+}
+
+// unavailable marks a document that is answered 503.
+const unavailable = "\x00unavailable"
+
+// only is a document that has nothing below it.
+func only(below []string, make func() map[string]any) map[string]any {
+	if len(below) != 0 {
+		return nil
+	}
+	return make()
+}
+
+// pick is a collection of documents, or the one that the rest of a path names.
+func pick(kind, path string, docs []map[string]any, rest []string) map[string]any {
+	switch len(rest) {
+	case 0:
+		var paths []string
+		for _, doc := range docs {
+			paths = append(paths, doc["@odata.id"].(string))
+		}
+		return members(kind, path, paths...)
+	case 1:
+		for _, doc := range docs {
+			if doc["@odata.id"] == path+"/"+rest[0] {
+				return doc
 			}
 		}
 	}
-	if o.Persistent {
-		enabled = "Continuous"
-	}
-	if o.Legacy {
-		mode = "Legacy"
-	}
-	return map[string]any{
-		"BootSourceOverrideEnabled": enabled, "BootSourceOverrideTarget": target, "BootSourceOverrideMode": mode,
-		"BootSourceOverrideTarget@Redfish.AllowableValues":  []string{"None", "Pxe", "Hdd", "Cd", "BiosSetup"},
-		"BootSourceOverrideEnabled@Redfish.AllowableValues": []string{"Disabled", "Once", "Continuous"},
-		"BootSourceOverrideMode@Redfish.AllowableValues":    []string{"UEFI", "Legacy"},
-	}
-}
-
-// systemTag is the system's ETag: it changes with the boot override, which is what a PATCH could overwrite.
-func (s *Server) systemTag() string {
-	h := fnv.New64a()
-	_, _ = fmt.Fprint(h, s.machine.override()) // a hash takes everything
-	return fmt.Sprintf(`"%x"`, h.Sum64())
-}
-
-func (s *Server) managerResource() map[string]any {
-	return resource("Manager.v1_19_0.Manager", rootPath+"/Managers/1", map[string]any{
-		"Name": "Simulated BMC", "ManagerType": "BMC", "FirmwareVersion": "1.0.0", "PowerState": "On", "Status": healthy(),
-		"Links": map[string]any{"ManagerForServers": []any{ref(systemPath)}},
-	})
-}
-
-func (s *Server) chassisResource() map[string]any {
-	on, _ := s.machine.power()
-	led := "Off"
-	if on {
-		led = "Lit"
-	}
-	return resource("Chassis.v1_25_0.Chassis", rootPath+"/Chassis/1", map[string]any{
-		"Name": s.Name, "ChassisType": "RackMount", "Manufacturer": s.hardware.model.manufacturer, "Model": s.hardware.model.product,
-		"SerialNumber": s.hardware.serial, "IndicatorLED": led, "Status": healthy(),
-		"Links": map[string]any{"ComputerSystems": []any{ref(systemPath)}, "ManagedBy": []any{ref(rootPath + "/Managers/1")}},
-	})
+	return nil
 }
 
 func resource(kind, path string, doc map[string]any) map[string]any {
@@ -146,16 +195,27 @@ func resource(kind, path string, doc map[string]any) map[string]any {
 	return doc
 }
 
-func members(kind, path string, of ...string) func() map[string]any {
-	return func() map[string]any {
-		list := []any{}
-		for _, p := range of {
-			list = append(list, ref(p))
-		}
-		return map[string]any{"@odata.type": "#" + kind + "." + kind, "@odata.id": path, "Name": kind, "Members": list, "Members@odata.count": len(list)}
-	}
+func members(kind, path string, of ...string) map[string]any {
+	list := refs(of...)
+	return map[string]any{"@odata.type": "#" + kind + "." + kind, "@odata.id": path, "Name": kind, "Members": list, "Members@odata.count": len(list)}
 }
 
 func ref(path string) map[string]any { return map[string]any{"@odata.id": path} }
 
-func healthy() map[string]any { return map[string]any{"State": "Enabled", "Health": "OK"} }
+func refs(paths ...string) []any {
+	list := []any{}
+	for _, p := range paths {
+		list = append(list, ref(p))
+	}
+	return list
+}
+
+func healthy() map[string]any { return status(node.HealthOK) }
+
+func status(h node.Health) map[string]any {
+	return map[string]any{"State": "Enabled", "Health": string(h), "HealthRollup": string(h)}
+}
+
+func (m model) sku() string {
+	return fmt.Sprintf("SKU-%s-%d", strings.ReplaceAll(m.product, " ", ""), m.cores)
+}

@@ -3,11 +3,13 @@ package sim
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/netip"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	ipmiserver "github.com/bougou/go-ipmi/pkg/server"
 
@@ -36,16 +38,24 @@ type Server struct {
 	news     news
 
 	mu       sync.Mutex
-	faults   Faults
+	faults   map[Fault]*activeFault
+	dice     *rand.Rand
 	lifted   chan struct{} // closed when the faults change
 	released chan struct{} // closed while reports are not held
 	hold     bool
 	report   reportChanges
+	listener net.Listener // of Redfish
 
 	http     *http.Server
+	inFlight atomic.Int32
+	listRead atomic.Bool // whether the list of boot options was read
+	psuTold  atomic.Bool // whether the log tells of the failed power supply
 	sessions sessions
+	tasks    tasks
+	events   eventLog
 	ipmi     *ipmiserver.Server
-	users    *ipmiUsers
+	account  *account
+	keepBoot atomic.Bool // of IPMI: boot flags do not expire
 }
 
 func newServer(ctx context.Context, r *Rack, i int) *Server {
@@ -54,10 +64,15 @@ func newServer(ctx context.Context, r *Rack, i int) *Server {
 		Name: fmt.Sprintf("r%d-u%02d", i/serversPerRack+1, i%serversPerRack+1), Driver: r.options.driverOf(i),
 		User: r.options.User, Password: node.Secret(r.options.Password), BootMAC: h.nics[0].mac,
 		Rack: fmt.Sprintf("R%d", i/serversPerRack+1), Unit: i%serversPerRack + 1, Silent: r.options.silentAt(i),
-		rack: r, ctx: ctx, hardware: h, lifted: make(chan struct{}), released: make(chan struct{}),
+		rack: r, ctx: ctx, hardware: h, lifted: make(chan struct{}), released: make(chan struct{}), dice: rand.New(rand.NewPCG(r.options.Seed, uint64(i)+1)),
 	}
 	close(s.released)
 	s.machine = &machine{server: s, delay: r.options.PowerDelay}
+	if s.Driver == node.DriverRedfish {
+		s.machine.drives = newDrives()
+	}
+	s.requests.most = r.options.KeepRequests
+	s.events.add(eventAC)
 	return s
 }
 
@@ -77,15 +92,20 @@ const (
 	ipmiPort    = 6230
 )
 
-func (s *Server) listen(addr netip.Addr) error {
+// listen opens the BMC's port; 0 is the usual one.
+func (s *Server) listen(addr netip.Addr, port int) error {
 	if s.Driver == node.DriverIPMI {
-		return s.listenIPMI(addr)
+		return s.listenIPMI(addr, port)
 	}
-	return s.listenRedfish(addr)
+	return s.listenRedfish(addr, port)
 }
 
-// firstThatWorks tries the usual port, any port, and any port of 127.0.0.1 where the system has no other loopback addresses.
-func firstThatWorks(addr netip.Addr, usual int, listen func(hostport string) error) error {
+// firstThatWorks tries the port that was asked for and nothing else, or else the usual port, any port, and any port of 127.0.0.1
+// where the system has no other loopback addresses.
+func firstThatWorks(addr netip.Addr, port, usual int, listen func(hostport string) error) error {
+	if port != 0 {
+		return listen(net.JoinHostPort(addr.String(), strconv.Itoa(port)))
+	}
 	var err error
 	for _, hostport := range []string{
 		net.JoinHostPort(addr.String(), strconv.Itoa(usual)), net.JoinHostPort(addr.String(), "0"), "127.0.0.1:0",
@@ -116,7 +136,16 @@ func (s *Server) SetPower(p node.PowerState) { s.machine.press(p == node.PowerOn
 func (s *Server) ExpireSessions() { s.sessions.clear() }
 
 // OpenSessions counts the BMC's Redfish logins.
-func (s *Server) OpenSessions() int { return len(s.sessions.ids()) }
+func (s *Server) OpenSessions() int { return s.sessions.count().Open }
+
+// Sessions count the BMC's Redfish logins since its start.
+func (s *Server) Sessions() SessionCounts { return s.sessions.count() }
+
+// Indicator is the light by which people find the server.
+func (s *Server) Indicator() node.Indicator { return s.machine.currentLight() }
+
+// Interrupts counts the diagnostic interrupts (NMI) that the server got.
+func (s *Server) Interrupts() int { return s.machine.interrupts() }
 
 // HoldReport lets the ramdisk wait before it reports, until ReleaseReport.
 func (s *Server) HoldReport() {

@@ -3,6 +3,7 @@ package conductor_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -297,4 +298,36 @@ func TestSettleDoesNotUndoWhatCleanUpReachesMeanwhile(t *testing.T) {
 	})
 	w.step(n.UUID, node.JobSettle)
 	same(t, "clean-up", w.attempt(n).CleanUp, node.CleanUpDone)
+}
+
+// Contract.md §2.3: most verbs are too new before the state is looked at, the later ones only where it allows them.
+func TestALateVerbIsJudgedByTheStateFirst(t *testing.T) {
+	for _, tc := range []struct {
+		verb  string
+		minor int
+		state node.State
+		want  error
+	}{
+		{"unhold", 84, node.CleanHold, node.ErrNotAcceptable},
+		{"unhold", 84, node.Manageable, &node.InvalidTransition{}},
+		{"service", 86, node.Active, node.ErrNotAcceptable},
+		{"service", 86, node.Manageable, &node.InvalidTransition{}},
+		{"rescue", 37, node.Manageable, node.ErrNotAcceptable},
+	} {
+		t.Run(fmt.Sprintf("%s at 1.%d in %s", tc.verb, tc.minor, tc.state), func(t *testing.T) {
+			w := newWorld(t, conductor.Settings{})
+			n, err := w.store.CreateNode(t.Context(), node.Node{UUID: node.NewUUID(), Driver: node.DriverRedfish, ProvisionState: tc.state}, node.Audit{})
+			w.must(err)
+			err = w.SetProvisionState(t.Context(), operator, n.UUID, conductor.ProvisionRequest{Target: tc.verb, Minor: tc.minor})
+			if tc.want == node.ErrNotAcceptable {
+				if !errors.Is(err, node.ErrNotAcceptable) {
+					t.Errorf("got %v", err)
+				}
+				return
+			}
+			if transition := (*node.InvalidTransition)(nil); !errors.As(err, &transition) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
 }

@@ -16,8 +16,11 @@ const lockPoll = 50 * time.Millisecond
 // verbSince are the microversions that brought the verbs (contract.md §2.3, step 2), by the caller's spelling.
 var verbSince = map[string]int{
 	"manage": 4, "provide": 4, "inspect": 6, "abort": 13, "clean": 15, "adopt": 17, "rescue": 38, "unrescue": 38,
-	"deploy": 73, "undeploy": 73, "unhold": 85, "service": 87,
+	"deploy": 73, "undeploy": 73,
 }
+
+// lateVerbSince are those of the verbs that are asked for only once the state allows them (contract.md §2.3, step 6).
+var lateVerbSince = map[string]int{"unhold": 85, "service": 87}
 
 // abortSince are the microversions that brought the abort of a state which had none before (contract.md §2.3, step 6).
 var abortSince = map[node.State]int{node.InspectWait: 41, node.WaitCallback: 110}
@@ -58,7 +61,7 @@ func (c *Conductor) provision(ctx context.Context, actor node.Actor, n node.Node
 			return node.Invalidf("The argument %q can not be used with the provision state %q.", key, req.Target)
 		}
 	}
-	if verb == node.Abort && tooOld(req.Minor, abortSince[n.ProvisionState]) {
+	if verb == node.Abort && tooOld(req.Minor, abortSince[n.ProvisionState]) || tooOld(req.Minor, lateVerbSince[req.Target]) {
 		return node.ErrNotAcceptable
 	}
 	return c.whenFree(ctx, n, func(n node.Node) error {

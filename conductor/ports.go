@@ -2,7 +2,9 @@ package conductor
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"reflect"
+	"slices"
 
 	"cagenut/node"
 )
@@ -14,6 +16,9 @@ func (c *Conductor) CreatePort(ctx context.Context, actor node.Actor, p node.Por
 	}
 	if err := checkPort(p); err != nil {
 		return node.Port{}, err
+	}
+	if p.IsSmartNIC && (p.LocalLinkConnection["port_id"] == nil || p.LocalLinkConnection["hostname"] == nil) {
+		return node.Port{}, node.Invalidf("Smart NIC port must have port_id and hostname in local_link_connection")
 	}
 	var made node.Port
 	err := c.inPatience(ctx, func() error {
@@ -40,9 +45,6 @@ func (c *Conductor) PatchPort(ctx context.Context, actor node.Actor, ident strin
 		if err != nil {
 			return err
 		}
-		if _, err := c.freeNode(ctx, p.NodeUUID); err != nil {
-			return err
-		}
 		next, err := change(p)
 		if err != nil {
 			return err
@@ -50,10 +52,59 @@ func (c *Conductor) PatchPort(ctx context.Context, actor node.Actor, ident strin
 		if err := checkPort(next); err != nil {
 			return err
 		}
+		if err := c.nodesAllow(ctx, p, next); err != nil {
+			return err
+		}
 		after, err = c.Ports.UpdatePort(ctx, next, c.about(actor, "update port", p.NodeUUID))
 		return err
 	})
 	return after, err
+}
+
+// nodesAllow tells whether the node that has a port, and the one that gets it, let it be changed so.
+func (c *Conductor) nodesAllow(ctx context.Context, was, next node.Port) error {
+	concerned := []string{was.NodeUUID}
+	if next.NodeUUID != was.NodeUUID {
+		concerned = append(concerned, next.NodeUUID)
+	}
+	for _, uuid := range concerned {
+		n, err := c.portNode(ctx, uuid)
+		if err != nil {
+			return err
+		}
+		if n.ProvisionState == node.Inspecting { // without waiting for the lock that comes with it
+			return &node.Conflict{Text: fmt.Sprintf("Cannot update port %q on %q while it is in state %q.", was.UUID, n.UUID, n.ProvisionState)}
+		}
+		if n.Reserved() {
+			return &node.Locked{Node: n.UUID, Holder: n.Reservation}
+		}
+		if err := portMayChange(n, was, next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// connectable are the states in which the connection of a port may be changed, besides maintenance.
+var connectable = []node.State{node.Enroll, node.Inspecting, node.InspectWait, node.Manageable}
+
+// portMayChange is the refusal of a change by the node's state, or nil: a server that is in use keeps the MACs and
+// connections that its networks were made for.
+func portMayChange(n node.Node, was, next node.Port) error {
+	if n.Maintenance {
+		return nil
+	}
+	if next.Address != was.Address && (n.ProvisionState == node.Active || n.InstanceUUID != "") {
+		return &node.Conflict{Text: fmt.Sprintf("Cannot update hardware address for port %s as node %s is active or has instance UUID assigned", was.UUID, n.UUID)}
+	}
+	sameLink := len(was.LocalLinkConnection)+len(next.LocalLinkConnection) == 0 || reflect.DeepEqual(was.LocalLinkConnection, next.LocalLinkConnection)
+	same := sameLink && was.PXEEnabled == next.PXEEnabled && was.PhysicalNetwork == next.PhysicalNetwork
+	if same || slices.Contains(connectable, n.ProvisionState) {
+		return nil
+	}
+	return &node.Conflict{Text: fmt.Sprintf(
+		"Port %s can not have any connectivity attributes (portgroup_id, pxe_enabled, local_link_connection, physical_network) updated unless node %s is in a "+
+			"enroll, inspecting, inspect wait, manageable state or in maintenance mode. The current state is %s.", was.UUID, n.UUID, n.ProvisionState)}
 }
 
 func checkPort(p node.Port) error {
@@ -77,18 +128,21 @@ func (c *Conductor) DeletePort(ctx context.Context, actor node.Actor, ident stri
 	})
 }
 
-// freeNode is the node that a port is of, or shall be of: *node.Locked if it is held, *node.Invalid if there is none
-// (contract.md §3.7). Asked here, a held node costs those who wait for it no turn to write.
+// freeNode is the node that a port is of, or shall be of; *node.Locked if it is held. Asked here, a held node costs those
+// who wait for it no turn to write.
 func (c *Conductor) freeNode(ctx context.Context, uuid string) (node.Node, error) {
+	n, err := c.portNode(ctx, uuid)
+	if err == nil && n.Reserved() {
+		err = &node.Locked{Node: n.UUID, Holder: n.Reservation}
+	}
+	return n, err
+}
+
+// portNode is a node that a port names: where there is none, that is the caller's mistake (contract.md §3.7).
+func (c *Conductor) portNode(ctx context.Context, uuid string) (node.Node, error) {
 	n, err := c.Nodes.Node(ctx, uuid)
-	if missing := (*node.NotFound)(nil); errors.As(err, &missing) {
-		return node.Node{}, node.Invalidf("%s", missing.Error())
+	if missing(err) {
+		return node.Node{}, node.Invalidf("%s", err)
 	}
-	if err != nil {
-		return node.Node{}, err
-	}
-	if n.Reserved() {
-		return node.Node{}, &node.Locked{Node: n.UUID, Holder: n.Reservation}
-	}
-	return n, nil
+	return n, err
 }

@@ -178,9 +178,15 @@ func (c *Conductor) accepted(actor node.Actor, action string, n node.Node, attem
 	return &node.Audit{At: c.Clock.Now(), Actor: actor, Action: action, NodeUUID: n.UUID, AttemptID: attempt, Result: "accepted", Reason: reason}
 }
 
+// auditLimit is how many characters of a refused request, and of the refusal, the audit keeps: clients choose both.
+const auditLimit = 1000
+
 // auditRefusal keeps what was refused, to whom and why (G43). The caller's answer does not depend on it.
 func (c *Conductor) auditRefusal(ctx context.Context, actor node.Actor, action string, n node.Node, reason string, why error) {
-	a := node.Audit{At: c.Clock.Now(), Actor: actor, Action: action, NodeUUID: n.UUID, AttemptID: n.AttemptID, Result: why.Error(), Reason: reason}
+	a := node.Audit{
+		At: c.Clock.Now(), Actor: actor, Action: node.Shorten(action, auditLimit), NodeUUID: n.UUID, AttemptID: n.AttemptID,
+		Result: node.Shorten(why.Error(), auditLimit), Reason: node.Shorten(reason, auditLimit),
+	}
 	if err := c.Moves.Note(context.WithoutCancel(ctx), nil, &a); err != nil {
 		c.Log.Error("audit of a refused request failed", "node", n.UUID, "action", action, "err", err)
 	}

@@ -70,7 +70,7 @@ func (e *InvalidTransition) Error() string {
 	if asked == "" {
 		asked = string(e.Event)
 	}
-	return fmt.Sprintf("The requested action %q can not be performed on node %q while it is in state %q.", asked, e.Node, e.From)
+	return fmt.Sprintf("The requested action %q can not be performed on node %q while it is in state %q.", short(asked), e.Node, e.From)
 }
 
 // Locked says that a worker holds the node's reservation (409).

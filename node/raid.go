@@ -33,7 +33,7 @@ func ValidateRAIDConfig(config map[string]any) error {
 	}
 	for _, key := range slices.Sorted(maps.Keys(config)) {
 		if key != "logical_disks" {
-			return bad("Additional properties are not allowed ('%s' was unexpected)", key)
+			return bad("Additional properties are not allowed ('%s' was unexpected)", short(key))
 		}
 	}
 	disks, ok := config["logical_disks"].([]any)
@@ -87,7 +87,7 @@ func validateLogicalDiskValue(key string, v any) error {
 		if isText && slices.Contains(words, word) {
 			return nil
 		}
-		return fmt.Errorf("'%s': %v is not one of %s", key, v, strings.Join(words, ", "))
+		return fmt.Errorf("'%s': %s is not one of %s", key, shortValue(v), strings.Join(words, ", "))
 	}
 	ok, kind := true, ""
 	switch key {
@@ -108,10 +108,10 @@ func validateLogicalDiskValue(key string, v any) error {
 	case "physical_disks":
 		ok, kind = arePhysicalDisks(v), "a list of names, or of at least two hints"
 	default:
-		return fmt.Errorf("Additional properties are not allowed ('%s' was unexpected)", key) //nolint:staticcheck // as Ironic words it
+		return fmt.Errorf("Additional properties are not allowed ('%s' was unexpected)", short(key)) //nolint:staticcheck // as Ironic words it
 	}
 	if !ok {
-		return fmt.Errorf("'%s': %v is not %s", key, v, kind)
+		return fmt.Errorf("'%s': %s is not %s", key, shortValue(v), kind)
 	}
 	return nil
 }

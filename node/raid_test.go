@@ -33,7 +33,7 @@ func TestRAIDConfigurationsAreCheckedKeyByKey(t *testing.T) {
 		"a disk that is none":   {config("x"), "logical disk 0 is not of type 'object'"},
 		"no level":              {config(map[string]any{"size_gb": 1}), "'raid_level' is a required property"},
 		"no size":               {config(map[string]any{"raid_level": "0"}), "'size_gb' is a required property"},
-		"an unknown level":      {config(disk(map[string]any{"raid_level": "7"})), "'raid_level': 7 is not one of JBOD, 0, 1, 2, 5, 6, 1+0, 5+0, 6+0"},
+		"an unknown level":      {config(disk(map[string]any{"raid_level": "7"})), "'raid_level': '7' is not one of JBOD, 0, 1, 2, 5, 6, 1+0, 5+0, 6+0"},
 		"a number as level":     {config(disk(map[string]any{"raid_level": 1})), "'raid_level'"},
 		"a negative size":       {config(disk(map[string]any{"size_gb": -1})), "'size_gb'"},
 		"half a GiB":            {config(disk(map[string]any{"size_gb": 0.5})), "'size_gb'"},
@@ -53,6 +53,22 @@ func TestRAIDConfigurationsAreCheckedKeyByKey(t *testing.T) {
 		err := node.ValidateRAIDConfig(c.config)
 		if (c.text == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestARefusedRAIDConfigurationIsNotQuotedAtLengthNorWithItsSecrets(t *testing.T) {
+	long := strings.Repeat("x", 300<<10)
+	for name, config := range map[string]map[string]any{
+		"a long value":         {"logical_disks": []any{map[string]any{"raid_level": long, "size_gb": "MAX"}}},
+		"a long document":      {"logical_disks": []any{map[string]any{"raid_level": "1", "size_gb": map[string]any{"a": long}}}},
+		"a long key":           {"logical_disks": []any{map[string]any{"raid_level": "1", "size_gb": "MAX", long: 1}}},
+		"a long key outside":   {long: 1},
+		"a secret in the hint": {"logical_disks": []any{map[string]any{"raid_level": "1", "size_gb": "MAX", "controller": map[string]any{"password": "not-a-real-one"}}}},
+	} {
+		err := node.ValidateRAIDConfig(config)
+		if err == nil || len(err.Error()) > 300 || strings.Contains(err.Error(), "not-a-real-one") {
+			t.Errorf("%s: %.400v", name, err)
 		}
 	}
 }

@@ -228,22 +228,3 @@ func deeperThan(v any, levels int) bool {
 func notOneOf(what string, all []string) error {
 	return fmt.Errorf("'%s' is not one of ['%s']", short(what), strings.Join(all, "', '"))
 }
-
-// short keeps a text that a client sent from filling an answer.
-func short(s string) string {
-	const limit = 80
-	if utf8.RuneCountInString(s) <= limit {
-		return s
-	}
-	return string([]rune(s)[:limit]) + "…"
-}
-
-func shortValue(v any) string {
-	if s, ok := v.(string); ok {
-		return "'" + short(s) + "'"
-	}
-	if v == nil {
-		return "null"
-	}
-	return short(fmt.Sprint(v))
-}

@@ -1,0 +1,40 @@
+package conductor_test
+
+import (
+	"strings"
+	"testing"
+
+	"cagenut/conductor"
+)
+
+// G43: the audit keeps what was refused, but clients do not choose how much of it.
+func TestTheAuditOfARefusedRequestIsShort(t *testing.T) {
+	long := strings.Repeat("x", 300<<10)
+	for name, ask := range map[string]func(w *world, uuid string) error{
+		"an unknown verb": func(w *world, uuid string) error {
+			return w.SetProvisionState(t.Context(), operator, uuid, conductor.ProvisionRequest{Target: long, Reason: long})
+		},
+		"an unknown power action": func(w *world, uuid string) error {
+			return w.SetPower(t.Context(), operator, uuid, conductor.PowerRequest{Target: long})
+		},
+		"no RAID configuration": func(w *world, uuid string) error {
+			return w.SetRAIDConfig(t.Context(), operator, uuid, map[string]any{"logical_disks": []any{map[string]any{"raid_level": long, "size_gb": "MAX"}}})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, conductor.Settings{})
+			n := w.fakeNode()
+			err := ask(w, n.UUID)
+			if err == nil {
+				t.Fatal("taken")
+			}
+			if len(err.Error()) > 1500 {
+				t.Errorf("the answer has %d bytes", len(err.Error()))
+			}
+			const most = 1000 + len("…")
+			if a := w.lastAudit(n); a.Result == "accepted" || !strings.Contains(a.Result, "xxx") || len(a.Action) > most || len(a.Result) > most || len(a.Reason) > most {
+				t.Errorf("%d bytes of action, %d of result, %d of reason: %.200s", len(a.Action), len(a.Result), len(a.Reason), a.Result)
+			}
+		})
+	}
+}

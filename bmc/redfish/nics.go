@@ -241,6 +241,9 @@ func (l *nicList) add(n node.NIC, current string) {
 	for _, m := range []string{n.MAC, current} {
 		if i, ok := l.index[m]; ok && m != "" {
 			l.index[n.MAC] = i
+			if l.nics[i].MAC == current {
+				l.nics[i].MAC = n.MAC // the first knew the current address alone
+			}
 			fill(&l.nics[i], n)
 			return
 		}

@@ -38,7 +38,7 @@ func (c *client) within(ctx context.Context, doing string, repeatable bool, do f
 var errTired = errors.New("the session is old enough")
 
 // walk reads what may take many commands. do keeps how far it came: it is called again, in a fresh session, after errTired and
-// after what passes.
+// after refusals that pass.
 func (c *client) walk(ctx context.Context, doing string, do func(context.Context, *session) error) error {
 	return c.bounded(ctx, c.driver.options.Walk, doing, true, do)
 }
@@ -53,7 +53,7 @@ func (c *client) bounded(ctx context.Context, bound time.Duration, doing string,
 			return nil
 		case errors.Is(err, errTired) && ctx.Err() == nil:
 			try = 0
-		case busy(err) && try < c.driver.options.BusyTries && sleep(ctx, c.driver.options.BusyPause) == nil:
+		case (busy(err) || repeatable && notNow(err)) && try < c.driver.options.BusyTries && sleep(ctx, c.driver.options.BusyPause) == nil:
 		case repeatable && try == 1 && broken(err) && ctx.Err() == nil:
 		default:
 			return c.fail(ctx, doing, err)
@@ -90,6 +90,12 @@ func busy(err error) bool {
 	c, ok := code(err)
 	return ok && (c == types.CodeNodeBusy || c == types.CodeProcessTimeout || c == types.CodeCannotExecuteDuplicatedRequest ||
 		c == types.CodeCannotProvideResponseBMCInitialize)
+}
+
+// notNow tells of refusals because of the state that the server or the BMC is in (G34, G64).
+func notNow(err error) bool {
+	c, ok := code(err)
+	return ok && c == types.CodeNotSupported
 }
 
 // broken tells that a session ended without an answer.
@@ -147,6 +153,10 @@ func (c *client) fail(ctx context.Context, doing string, err error) error {
 		return fmt.Errorf("ipmi: %s at %s: the user may not do this: %w", doing, c.address(), node.ErrCredentials)
 	case answered && unsupported(err):
 		return &node.Unsupported{Driver: c.name, Extension: doing}
+	case busy(err):
+		return &node.Unreachable{What: where, Hint: "the BMC stayed busy: try again in a while", Err: fmt.Errorf("%s: refused: %w", doing, err)}
+	case notNow(err):
+		return &node.Unreachable{What: where, Hint: "the BMC cannot do this in the state that the server is in now", Err: fmt.Errorf("%s: refused: %w", doing, err)}
 	case answered:
 		return &node.Unreachable{What: where, Err: fmt.Errorf("%s: refused: %w", doing, err)}
 	case errors.As(err, &dns):

@@ -26,7 +26,7 @@ func (c *client) Health(ctx context.Context) (node.HealthReport, error) {
 			report.Parts = faults(st)
 		}
 		err := w.run(ctx, c, s)
-		if refused(err) && w.repository.done == nil {
+		if unsupported(err) && w.repository.done == nil {
 			return nil // no sensors
 		}
 		return err

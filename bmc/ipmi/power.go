@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/bougou/go-ipmi/pkg/command/chassis"
-	"github.com/bougou/go-ipmi/pkg/types"
 
 	"cagenut/node"
 )
@@ -68,22 +67,23 @@ func (c *client) control(ctx context.Context, action node.PowerAction) error {
 		return &node.Unsupported{Driver: c.name, Extension: string(action)}
 	}
 	for try := 1; ; try++ {
+		sent := false
 		err := c.within(ctx, string(action), false, func(ctx context.Context, s *session) error {
 			now, err := power(ctx, s)
 			if err != nil {
 				return err
 			}
+			sent = true
 			return send(ctx, s, action, now)
 		})
-		if err == nil {
-			return nil
+		if err == nil || !sent {
+			return err
 		}
 		// The command may have arrived although its answer did not, and a refusal may mean "already so" (G34).
-		cc, _ := code(err)
 		if now, readErr := c.Power(ctx); readErr == nil && now == action.Result() && action != node.ActionReboot {
 			return nil
 		}
-		if cc != types.CodeNotSupported || try == c.driver.options.BusyTries || sleep(ctx, c.driver.options.BusyPause) != nil {
+		if !notNow(err) || try == c.driver.options.BusyTries || sleep(ctx, c.driver.options.BusyPause) != nil {
 			return err
 		}
 	}

@@ -32,7 +32,7 @@ func TestReportMakesTheNodeManageableWithPortsPropertiesAndInventory(t *testing.
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, conductor.Settings{})
 			n := w.enrolled(node.Manageable, "agent")
-			withPort(w, n)
+			w.portOf(n)
 			n, a := w.inspected(n)
 			w.must(w.post(c.token(a), report("")))
 			processing := w.node(n)
@@ -85,7 +85,7 @@ func TestAReportWithAMACOfAnotherNode(t *testing.T) {
 			other := w.enrolled(node.Manageable, "agent")
 			w.port(other, otherMAC)
 			n, a := w.waiting("agent")
-			withPort(w, n)
+			w.portOf(n)
 			token := a.Token
 			if !c.proven {
 				token = ""
@@ -123,7 +123,7 @@ func TestReportThatNobodyWaitsForIsRefusedAndCounted(t *testing.T) {
 		}},
 		{"after an abort, known by its MAC (G01)", func(w *world) (node.Node, node.Secret) {
 			n, _ := w.aborted()
-			withPort(w, n)
+			w.portOf(n)
 			return n, ""
 		}},
 		{"of the aborted attempt while the next one waits (G01, G09)", func(w *world) (node.Node, node.Secret) {
@@ -168,7 +168,7 @@ func TestReportThatNobodyWaitsForIsRefusedAndCounted(t *testing.T) {
 func TestReportWithAForeignTokenIsRefused(t *testing.T) {
 	w := newWorld(t, conductor.Settings{})
 	n, _ := w.waiting("agent")
-	withPort(w, n)
+	w.portOf(n)
 	if err := w.post("not-a-token-of-ours", report("")); !errors.Is(err, node.ErrNotReported) {
 		t.Errorf("the answer is %v", err)
 	}
@@ -191,7 +191,7 @@ func TestReportOfARamdiskThatFailedFailsTheInspection(t *testing.T) {
 func TestReportOfAnExternalInspectorIsFetchedAndFinished(t *testing.T) {
 	w := newWorld(t, conductor.Settings{})
 	n := w.enrolled(node.Manageable, "inspector")
-	withPort(w, n)
+	w.portOf(n)
 	n, _ = w.inspected(n)
 	w.foreign.set(func() { w.foreign.state, w.foreign.data = node.RunFinished, report("") })
 	w.rounds(func(tick func(time.Duration)) { tick(15 * time.Second) })
@@ -216,7 +216,7 @@ func TestReportOfAnExternalInspectorThatIsNoReportFailsTheInspection(t *testing.
 func TestBootingIsOnlyWhoIsBeingInspected(t *testing.T) {
 	w := newWorld(t, conductor.Settings{})
 	n := w.enrolled(node.Manageable, "agent")
-	withPort(w, n)
+	w.portOf(n)
 	var gone *node.NotFound
 	if _, _, err := w.Booting(t.Context(), mac); !errors.As(err, &gone) {
 		t.Errorf("before an inspection: %v", err)

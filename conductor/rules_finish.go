@@ -42,7 +42,8 @@ func (c *Conductor) finish(ctx context.Context, j node.Job, n node.Node, a node.
 	}
 	found := n
 	found.Properties = f.Properties
-	ruled, err := c.RuleEngine.Apply(ctx, RuleInput{Rules: rules, Node: found, Ports: f.over(ports), Inventory: f.Inventory, PluginData: f.PluginData})
+	before := f.over(ports)
+	ruled, err := c.RuleEngine.Apply(ctx, RuleInput{Rules: rules, Node: found, Ports: before, Inventory: f.Inventory, PluginData: f.PluginData})
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -59,16 +60,19 @@ func (c *Conductor) finish(ctx context.Context, j node.Job, n node.Node, a node.
 			Inventory: &node.Inventory{NodeUUID: n.UUID, AttemptID: a.ID, Inventory: f.Inventory, PluginData: ruled.PluginData, CreatedAt: now},
 		},
 	})
-	if taken := (*node.Exists)(nil); errors.As(err, &taken) && named(n, ruled) {
+	if taken := (*node.Exists)(nil); errors.As(err, &taken) && taken.Name && named(n, before, ruled) {
 		// A name that a rule gave is another's. Trying again would not help.
 		return c.failAttempt(ctx, n, a, j.Hold, "Failed to finish inspection: a name that an inspection rule gives is taken: "+taken.Text)
 	}
 	return err
 }
 
-// named tells whether rules gave names.
-func named(n node.Node, r Ruled) bool {
-	return r.Node.Name != n.Name || slices.ContainsFunc(r.Ports, func(p node.Port) bool { return p.Name != "" })
+// named tells whether rules gave names that were not there before.
+func named(n node.Node, before []node.Port, r Ruled) bool {
+	return r.Node.Name != n.Name || slices.ContainsFunc(r.Ports, func(p node.Port) bool {
+		i := slices.IndexFunc(before, sameAs(p))
+		return p.Name != "" && (i < 0 || before[i].Name != p.Name)
+	})
 }
 
 // over are the node's ports as they will be with the findings.

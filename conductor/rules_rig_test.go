@@ -14,3 +14,14 @@ func (e ruleEngine) Apply(ctx context.Context, in conductor.RuleInput) (conducto
 	res, err := e.Engine.Apply(ctx, rules.Input(in))
 	return conductor.Ruled(res), err
 }
+
+// busy is a rule engine while whose work something else happens.
+type busy struct {
+	conductor.RuleEngine
+	meanwhile func()
+}
+
+func (e busy) Apply(ctx context.Context, in conductor.RuleInput) (conductor.Ruled, error) {
+	e.meanwhile()
+	return e.RuleEngine.Apply(ctx, in)
+}

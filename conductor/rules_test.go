@@ -67,7 +67,7 @@ func TestRulesWorkOnWhatTheHooksFoundAndAreStoredWithIt(t *testing.T) {
 func TestARuleChangesAPortThatWasThereBefore(t *testing.T) {
 	w := newWorld(t, conductor.Settings{})
 	n := w.enrolled(node.Manageable, "agent")
-	withPort(w, n)
+	w.portOf(n)
 	w.rule(node.RuleAction{Op: "set-port-attribute", Args: []any{mac, "extra/seen", true}})
 	n, a := w.inspected(n)
 	w.must(w.post(a.Token, report("")))
@@ -111,6 +111,48 @@ func TestARuleThatFailsAnInspectionLeavesNothingOfItBehind(t *testing.T) {
 			if _, err := w.store.Inventory(t.Context(), n.UUID); !errors.As(err, &missing) {
 				t.Errorf("the inventory is there: %v", err)
 			}
+		})
+	}
+}
+
+// While rules work, somebody may take what the hooks want. That is no rule's doing, and passes when the finish is repeated.
+func TestOnlyANameThatARuleGaveFailsTheInspection(t *testing.T) {
+	const named = "Failed to finish inspection: a name that an inspection rule gives is taken: A port with name left already exists."
+	for what, c := range map[string]struct {
+		attribute, value string // what a rule sets of the port that was there
+		takes            node.Port
+		fails            string
+	}{
+		"a MAC is taken, a rule touches a port that has a name": {"extra/seen", "yes", node.Port{Address: mac}, ""},
+		"a MAC is taken, a rule gives a name":                   {"name", "right", node.Port{Address: mac}, ""},
+		"the name is taken that a rule gives":                   {"name", "left", node.Port{Address: "02:00:5e:00:00:08", Name: "left"}, named},
+	} {
+		t.Run(what, func(t *testing.T) {
+			w := newWorld(t, conductor.Settings{})
+			n, other := w.enrolled(node.Manageable, "agent"), w.enrolled(node.Manageable, "agent")
+			p, err := w.CreatePort(t.Context(), operator, node.Port{NodeUUID: n.UUID, Address: "02:00:5e:00:00:09", Name: "here"})
+			w.must(err)
+			w.rule(node.RuleAction{Op: "set-port-attribute", Args: []any{p.UUID, c.attribute, c.value}})
+			w.RuleEngine = busy{w.RuleEngine, func() {
+				c.takes.NodeUUID = other.UUID
+				_, err := w.CreatePort(t.Context(), operator, c.takes)
+				w.must(err)
+			}}
+			n, a := w.inspected(n)
+			w.must(w.post(a.Token, report("")))
+			_, err = w.Work(t.Context(), w.queue.of(n.UUID, node.JobFinish)[0].Job, 0)
+			if c.fails != "" {
+				w.must(err)
+				w.is(n, node.InspectFailed, c.fails)
+				return
+			}
+			var taken *node.Exists
+			if !errors.As(err, &taken) {
+				t.Errorf("the first time: %v", err)
+			}
+			w.RuleEngine = w.RuleEngine.(busy).RuleEngine
+			w.work(n.UUID, node.JobFinish)
+			w.is(n, node.Manageable, "")
 		})
 	}
 }

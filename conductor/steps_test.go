@@ -115,12 +115,6 @@ func report(body string) []byte {
 		"cpu":{"architecture":"x86_64","count":4},"memory":{"physical_mb":4096},"disks":[]}` + body + `}`)
 }
 
-func withPort(w *world, n node.Node) {
-	w.t.Helper()
-	_, err := w.CreatePort(w.t.Context(), node.System(), node.Port{NodeUUID: n.UUID, Address: mac, PXEEnabled: true})
-	w.must(err)
-}
-
 func same[T comparable](t *testing.T, what string, got, want T) {
 	t.Helper()
 	if got != want {

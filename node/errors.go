@@ -35,7 +35,10 @@ func (e *NotFound) Error() string {
 }
 
 // Exists says that a name, UUID or MAC is taken (409).
-type Exists struct{ Text string }
+type Exists struct {
+	Text string
+	Name bool // it is a name that is taken
+}
 
 func (e *Exists) Error() string { return e.Text }
 

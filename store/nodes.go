@@ -78,7 +78,7 @@ func (tx *transaction) refuseTaken(n node.Node) error {
 			return fmt.Errorf("look for %s %s: %w", u.column, u.value, err)
 		}
 		if taken > 0 {
-			return &node.Exists{Text: u.text}
+			return &node.Exists{Text: u.text, Name: u.column == "name"}
 		}
 	}
 	return nil

@@ -242,7 +242,7 @@ func (tx *transaction) refuseTakenPort(p node.Port) error {
 			return fmt.Errorf("look for a port with %s %s: %w", u.what, u.value, err)
 		}
 		if taken > 0 {
-			return &node.Exists{Text: fmt.Sprintf("A port with %s %s already exists.", u.what, u.value)}
+			return &node.Exists{Text: fmt.Sprintf("A port with %s %s already exists.", u.what, u.value), Name: u.column == "name"}
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package node
 import (
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Driver is a hardware type with the interfaces that its nodes may use.
@@ -153,7 +154,7 @@ func (d Driver) FillInterfaces(i *Interfaces) error {
 			continue
 		}
 		if !slices.Contains(d.Enabled[kind], name) {
-			return Invalidf("Could not find the following interface in the 'ironic.hardware.interfaces.%s' entrypoint: %s. Valid interfaces are %v.", kind, name, d.Enabled[kind])
+			return Invalidf("Could not find the following interface in the 'ironic.hardware.interfaces.%s' entrypoint: %s. Valid interfaces are ['%s'].", kind, name, strings.Join(d.Enabled[kind], "', '"))
 		}
 	}
 	return nil

@@ -125,3 +125,15 @@ func TestNumbersCountAsTextWithoutLosingDigitsG38(t *testing.T) {
 		}
 	}
 }
+
+func TestAnInterfaceThatADriverLacksIsRefusedWithThoseItHas(t *testing.T) {
+	d, err := node.DriverNamed(node.DriverFake)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = d.FillInterfaces(&node.Interfaces{Inspect: "redfish"})
+	const want = "Could not find the following interface in the 'ironic.hardware.interfaces.inspect' entrypoint: redfish. Valid interfaces are ['fake', 'agent', 'inspector', 'no-inspect']."
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+}

@@ -39,8 +39,6 @@ type Settings struct {
 	InspectorSyncInterval time.Duration
 	// LockPatience is how long a request waits for a reservation. 2.5 s if 0.
 	LockPatience time.Duration
-	// PlainCallbacks accepts heartbeats of ramdisks that listen without TLS.
-	PlainCallbacks bool
 	// CleanUpPatience is how long clean-up tries before it gives up. 1 h if 0.
 	CleanUpPatience time.Duration
 }

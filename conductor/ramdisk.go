@@ -165,7 +165,7 @@ func (c *Conductor) Heartbeat(ctx context.Context, actor node.Actor, req Heartbe
 		return err
 	}
 	for {
-		if err := c.believable(n, req); err != nil {
+		if err := believable(n, req); err != nil {
 			return err
 		}
 		if n.Reserved() {
@@ -200,7 +200,7 @@ func heartbeatVersion(req HeartbeatRequest) error {
 }
 
 // believable tells whether the heartbeat is the node's own ramdisk's, in the order of Ironic's checks.
-func (c *Conductor) believable(n node.Node, req HeartbeatRequest) error {
+func believable(n node.Node, req HeartbeatRequest) error {
 	if u, err := url.Parse(req.CallbackURL); req.CallbackURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
 		return node.Invalidf(`An issue with the supplied "callback_url" has been detected.`)
 	}
@@ -217,7 +217,7 @@ func (c *Conductor) believable(n node.Node, req HeartbeatRequest) error {
 		return node.Invalidf("Agent did not transmit a version, and a version is required. Please update the agent being used.")
 	case agentToken(n) == "" || subtle.ConstantTimeCompare([]byte(agentToken(n)), []byte(req.Token)) != 1:
 		return node.Invalidf("Invalid or missing agent token received.")
-	case req.CallbackURL != "" && !strings.HasPrefix(req.CallbackURL, "https://") && !c.PlainCallbacks:
+	case req.CallbackURL != "" && !strings.HasPrefix(req.CallbackURL, "https://"):
 		return node.Invalidf("TLS is required by configuration")
 	case req.VerifyCA != "" && ca != "" && strings.TrimSpace(ca) != strings.TrimSpace(req.VerifyCA):
 		return node.Invalidf(`Detected change in ramdisk provided "agent_verify_ca"`)

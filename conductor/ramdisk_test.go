@@ -196,12 +196,6 @@ func TestAHeartbeatThatIsNotTheRamdisksOwnIsRefused(t *testing.T) {
 		"TLS is required by configuration")
 }
 
-func TestPlainCallbacksAreTakenWhereTheyAreAllowed(t *testing.T) {
-	w := newWorld(t, conductor.Settings{PlainCallbacks: true})
-	n, _ := w.waiting("agent")
-	w.must(w.beat(n, w.token(n), func(r *conductor.HeartbeatRequest) { r.CallbackURL = "http://192.0.2.40:9999" }))
-}
-
 func TestAHeartbeatOfAHeldNodeIsToTryAgain(t *testing.T) {
 	w := newWorld(t, conductor.Settings{})
 	n, _ := w.waiting("agent")

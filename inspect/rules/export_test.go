@@ -9,3 +9,6 @@ import (
 func Known() []string {
 	return slices.Concat(slices.Sorted(maps.Keys(operators)), slices.Sorted(maps.Keys(actions)))
 }
+
+// MayFollow decides about redirects.
+var MayFollow = mayFollow

@@ -161,5 +161,5 @@ func number(v any) (float64, bool) {
 	return f, err == nil
 }
 
-// redacted is a URL without what may be secret in it.
-func redacted(u *url.URL) string { return excerpt(u.Scheme + "://" + u.Host + u.EscapedPath()) }
+// redacted is where a URL leads, without what may be secret in it: of web hooks that is the path, too.
+func redacted(u *url.URL) string { return excerpt(u.Scheme + "://" + u.Host) }

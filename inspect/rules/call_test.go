@@ -33,6 +33,9 @@ func TestAPICall(t *testing.T) {
 			http.Redirect(w, r, other.URL, http.StatusFound)
 		case "/round":
 			http.Redirect(w, r, "/round", http.StatusFound)
+		case "/hook/not-a-real-one":
+			w.Header().Set("Location", "http://[/hook/not-a-real-one")
+			w.WriteHeader(http.StatusFound)
 		case "/slow":
 			<-r.Context().Done()
 		}
@@ -45,14 +48,15 @@ func TestAPICall(t *testing.T) {
 	}{
 		"an answer":                         {`{"url":"SERVER/node/{node.uuid}","headers":{"X-Auth-Token":"t"}}`, "", 1},
 		"a failure that passes":             {`{"url":"SERVER/flaky","backoff_factor":0.001}`, "", 3},
-		"a failure that does not pass":      {`{"url":"SERVER/down","retries":2,"backoff_factor":"0.001"}`, "Request to SERVER/down failed: the answer is 500 Internal Server Error", 3},
-		"no other try":                      {`{"url":"SERVER/down","retries":0}`, "Request to SERVER/down failed: the answer is 500 Internal Server Error", 1},
-		"a failure that is final":           {`{"url":"SERVER/gone"}`, "Request to SERVER/gone failed: the answer is 404 Not Found", 1},
+		"a failure that does not pass":      {`{"url":"SERVER/down","retries":2,"backoff_factor":"0.001"}`, "Request to SERVER failed: the answer is 500 Internal Server Error", 3},
+		"no other try":                      {`{"url":"SERVER/down","retries":0}`, "Request to SERVER failed: the answer is 500 Internal Server Error", 1},
+		"a failure that is final":           {`{"url":"SERVER/gone"}`, "Request to SERVER failed: the answer is 404 Not Found", 1},
 		"elsewhere on the same host":        {`{"url":"SERVER/here"}`, "", 2},
-		"another host":                      {`{"url":"SERVER/away","retries":0}`, "Request to SERVER/away failed: it redirects too often, or to another host", 1},
-		"round and round":                   {`{"url":"SERVER/round","retries":0}`, "Request to SERVER/round failed: it redirects too often, or to another host", 4},
-		"no answer in time":                 {`{"url":"SERVER/slow","retries":0,"timeout":0.05}`, "Request to SERVER/slow failed: context deadline exceeded", 1},
-		"nobody there, secrets in the URL":  {`{"url":"http://user:not-a-real-one@127.0.0.1:1/x?token=not-a-real-one","retries":0}`, "Request to http://127.0.0.1:1/x failed: dial tcp 127.0.0.1:1: connect: connection refused", 0},
+		"another host":                      {`{"url":"SERVER/away","retries":0}`, "Request to SERVER failed: it redirects too often, or to another host", 1},
+		"round and round":                   {`{"url":"SERVER/round","retries":0}`, "Request to SERVER failed: it redirects too often, or to another host", 4},
+		"a redirect that is no URL":         {`{"url":"SERVER/hook/not-a-real-one","retries":0}`, "Request to SERVER failed: it redirects to what is no URL", 1},
+		"no answer in time":                 {`{"url":"SERVER/slow","retries":0,"timeout":0.05}`, "Request to SERVER failed: context deadline exceeded", 1},
+		"nobody there, secrets in the URL":  {`{"url":"http://user:not-a-real-one@127.0.0.1:1/not-a-real-one?token=not-a-real-one","retries":0}`, "Request to http://127.0.0.1:1 failed: dial tcp 127.0.0.1:1: connect: connection refused", 0},
 		"through a proxy":                   {`{"url":"http://192.0.2.1/proxied","proxies":{"http":"SERVER"}}`, "", 1},
 		"a proxy of another kind":           {`{"url":"SERVER","proxies":{"http":"ftp://x"}}`, "proxies: a URL that begins with http:// or https:// is needed", 0},
 		"a header that is none":             {`{"url":"SERVER","headers":{"a b":"x"},"retries":0}`, `Request to SERVER failed: net/http: invalid header field name "a b"`, 0},

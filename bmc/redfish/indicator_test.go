@@ -1,0 +1,134 @@
+package redfish_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"cagenut/node"
+)
+
+func TestTheIndicatorIsReadAndSwitched(t *testing.T) {
+	for name, c := range map[string]struct {
+		system, chassis string
+		now             node.Indicator
+		on, blinking    string // what is sent; "" where that is unsupported
+	}{
+		"the older property":       {`"IndicatorLED":"Blinking"`, "", "blinking", `PATCH /Systems/1 {"IndicatorLED":"Lit"}`, `PATCH /Systems/1 {"IndicatorLED":"Blinking"}`},
+		"the newer one":            {`"LocationIndicatorActive":true`, "", "on", `PATCH /Systems/1 {"LocationIndicatorActive":true}`, ""},
+		"both":                     {`"LocationIndicatorActive":false,"IndicatorLED":"Off"`, "", "off", `PATCH /Systems/1 {"LocationIndicatorActive":true}`, `PATCH /Systems/1 {"IndicatorLED":"Blinking"}`},
+		"both, one of them null":   {`"LocationIndicatorActive":null,"IndicatorLED":"Lit"`, "", "on", `PATCH /Systems/1 {"IndicatorLED":"Lit"}`, `PATCH /Systems/1 {"IndicatorLED":"Blinking"}`},
+		"the chassis has it":       {`"IndicatorLED":null`, `"IndicatorLED":"Off"`, "off", `PATCH /Chassis/1 {"IndicatorLED":"Lit"}`, `PATCH /Chassis/1 {"IndicatorLED":"Blinking"}`},
+		"the BMC does not know it": {`"IndicatorLED":"Unknown"`, "", "unknown", `PATCH /Systems/1 {"IndicatorLED":"Lit"}`, `PATCH /Systems/1 {"IndicatorLED":"Blinking"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPeer(c.system, "", c.chassis)
+			p.act = func(w http.ResponseWriter, _ *http.Request, _ map[string]any) { w.WriteHeader(http.StatusNoContent) }
+			client := p.client(t, quick())
+			if now, err := client.Indicator(t.Context()); err != nil || now != c.now {
+				t.Errorf("%q, %v; want %q", now, err, c.now)
+			}
+			for to, want := range map[node.Indicator]string{node.IndicatorOn: c.on, node.IndicatorBlinking: c.blinking} {
+				p.sent = nil
+				err := client.SetIndicator(t.Context(), to)
+				if want == "" {
+					if !errors.As(err, new(*node.Unsupported)) || len(p.sent) > 0 {
+						t.Errorf("%s: %v, sent %v; want *node.Unsupported", to, err, p.sent)
+					}
+					continue
+				}
+				if err != nil || !slices.Equal(p.sent, []string{want}) {
+					t.Errorf("%s: %v, sent %v; want %s", to, err, p.sent, want)
+				}
+			}
+			p.sent = nil
+			if err := client.SetIndicator(t.Context(), node.IndicatorUnknown); !errors.As(err, new(*node.Invalid)) || len(p.sent) > 0 {
+				t.Errorf("unknown: %v, sent %v; want *node.Invalid", err, p.sent)
+			}
+		})
+	}
+}
+
+func TestAPropertyThatIsRefusedIsFollowedByTheOlderOne(t *testing.T) {
+	p := newPeer(`"LocationIndicatorActive":false,"IndicatorLED":"Off"`, "", "")
+	p.act = func(w http.ResponseWriter, _ *http.Request, body map[string]any) {
+		if body["LocationIndicatorActive"] != nil {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+	}
+	if err := p.client(t, quick()).SetIndicator(t.Context(), node.IndicatorOn); err != nil || len(p.sent) != 2 || !strings.Contains(p.sent[1], "Lit") {
+		t.Errorf("%v, sent %v", err, p.sent)
+	}
+}
+
+func TestWritesCarryTheETagThatTheBMCWants(t *testing.T) { // quirks 18, 20, 21
+	for name, c := range map[string]struct {
+		header, body string
+		takes        func(tag string, try int) bool
+		tags         []string
+	}{
+		"the header's":                       {`"h"`, `"b"`, func(tag string, _ int) bool { return tag == `"h"` }, []string{`"h"`}},
+		"the body's, without a header":       {"", `"b"`, func(tag string, _ int) bool { return tag == `"b"` }, []string{`"b"`}},
+		"now and then stale (21)":            {`"h"`, "", func(_ string, try int) bool { return try == 2 }, []string{`"h"`, `"h"`}},
+		"a weak one in its strong form (20)": {`W/"h"`, "", func(tag string, _ int) bool { return tag == `"h"` }, []string{`W/"h"`, `"h"`}},
+		"one that never matches (20)":        {`"h-gzip"`, "", func(tag string, _ int) bool { return tag == "" }, []string{`"h-gzip"`, `"h-gzip"`, ""}},
+		"none at all":                        {"", "", func(tag string, _ int) bool { return tag == "" }, []string{""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPeer(fmt.Sprintf(`"IndicatorLED":"Off","@odata.etag":%q`, c.body), "", "")
+			if c.body == "" {
+				p = newPeer(`"IndicatorLED":"Off"`, "", "")
+			}
+			p.get = func(w http.ResponseWriter, _ *http.Request) bool {
+				if c.header != "" {
+					w.Header().Set("ETag", c.header)
+				}
+				return false
+			}
+			var tags []string
+			p.act = func(w http.ResponseWriter, r *http.Request, _ map[string]any) {
+				tags = append(tags, r.Header.Get("If-Match"))
+				if !c.takes(tags[len(tags)-1], len(tags)) {
+					w.WriteHeader(http.StatusPreconditionFailed)
+				}
+			}
+			if err := p.client(t, quick()).SetIndicator(t.Context(), node.IndicatorOn); err != nil || !slices.Equal(tags, c.tags) {
+				t.Errorf("%v, sent with %q, want %q", err, tags, c.tags)
+			}
+		})
+	}
+}
+
+func TestTheServerIsInterruptedOnce(t *testing.T) {
+	reset := `"PowerState":%q,"Actions":{"#ComputerSystem.Reset":{"target":"/redfish/v1/reset"%s}}`
+	for name, c := range map[string]struct {
+		system string
+		status int
+		sent   int
+		kind   any // pointer to the error's type; nil is none
+	}{
+		"the BMC lists it":                          {fmt.Sprintf(reset, "On", `,"ResetType@Redfish.AllowableValues":["On","Nmi"]`), 204, 1, nil},
+		"it lists others":                           {fmt.Sprintf(reset, "On", `,"ResetType@Redfish.AllowableValues":["On"]`), 204, 0, new(*node.Unsupported)},
+		"it lists nothing and does it":              {fmt.Sprintf(reset, "On", ""), 200, 1, nil},
+		"it lists nothing and refuses":              {fmt.Sprintf(reset, "On", ""), 400, 1, new(*node.Unsupported)},
+		"there is no reset":                         {`"PowerState":"On"`, 204, 0, new(*node.Unsupported)},
+		"the server is off":                         {fmt.Sprintf(reset, "Off", `,"ResetType@Redfish.AllowableValues":["Nmi"]`), 204, 0, new(*node.Conflict)},
+		"a busy BMC is not asked again":             {fmt.Sprintf(reset, "On", `,"ResetType@Redfish.AllowableValues":["Nmi"]`), 503, 1, new(*node.Unreachable)},
+		"a BMC that fails at it is not asked again": {fmt.Sprintf(reset, "On", `,"ResetType@Redfish.AllowableValues":["Nmi"]`), 500, 1, new(*node.Unreachable)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPeer(c.system, "", "")
+			p.act = func(w http.ResponseWriter, _ *http.Request, _ map[string]any) { w.WriteHeader(c.status) }
+			err := p.client(t, quick()).InjectNMI(t.Context())
+			if (c.kind == nil) != (err == nil) || (c.kind != nil && !errors.As(err, c.kind)) || len(p.sent) != c.sent {
+				t.Errorf("%v, sent %v; want %T, %d", err, p.sent, c.kind, c.sent)
+			}
+			if c.sent > 0 && p.sent[0] != `POST /reset {"ResetType":"Nmi"}` {
+				t.Errorf("sent %v", p.sent)
+			}
+		})
+	}
+}

@@ -129,7 +129,7 @@ func TestEntriesAreTheNewestFirstAndBounded(t *testing.T) {
 			if s := strings.Join(ids, " "); err != nil || s != c.want {
 				t.Errorf("%q, %v; want %q", s, err, c.want)
 			}
-			if n := p.reads["/E"] + p.reads["/E1"]; n != c.reads {
+			if n := p.readsOf("/E") + p.readsOf("/E1"); n != c.reads {
 				t.Errorf("%d pages were read, want %d", n, c.reads)
 			}
 		})

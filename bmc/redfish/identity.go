@@ -15,13 +15,13 @@ func (c *client) Identity(ctx context.Context) (id node.BMCIdentity, err error) 
 			id.Protocol += " " + v
 		}
 		id.Manufacturer = c.vendor()
-		for _, m := range w.managers(s) {
+		if managers := w.managers(s); len(managers) > 0 {
+			m := managers[0]
 			if own := m.word("Manufacturer"); own != "" {
 				id.Manufacturer = own
 			}
 			id.Model, id.Firmware = m.word("Model"), m.word("FirmwareVersion")
 			id.UUID, id.Serial, id.Time = m.word("UUID"), m.word("SerialNumber"), moment(m.resource["DateTime"])
-			break
 		}
 		if id.Manufacturer == "" {
 			id.Manufacturer = s.all.word("Manufacturer")

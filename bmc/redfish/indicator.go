@@ -66,7 +66,7 @@ func (c *client) SetIndicator(ctx context.Context, to node.Indicator) error {
 		bodies = append(bodies, map[string]any{"IndicatorLED": word})
 	}
 	if len(bodies) == 0 {
-		return c.unsupported("a blinking indicator")
+		return c.unsupported("set_indicator_state") // of blinking
 	}
 	return c.changing(ctx, "switch the indicator", func(ch *change) error {
 		var errs []error

@@ -31,7 +31,7 @@ func (c *client) Insert(ctx context.Context, m node.Medium) error {
 		fit = append(fit, d)
 	}
 	if len(fit) == 0 {
-		return c.unsupported("attach_virtual_media: no drive for " + string(m.Kind))
+		return c.unsupported("attach_virtual_media") // no drive takes that kind
 	}
 	err = c.changing(ctx, "insert the virtual medium", func(ch *change) error {
 		free, err := ch.makeRoom(fit, m.Kind)

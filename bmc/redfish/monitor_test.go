@@ -153,7 +153,7 @@ func TestTheFailingPartIsNamed(t *testing.T) {
 			if got, err := p.client(t, quick()).Health(t.Context()); err != nil || !reflect.DeepEqual(got, c.want) {
 				t.Errorf("%+v, %v\nwant %+v", got, err, c.want)
 			}
-			if c.unread != "" && p.reads[c.unread] > 0 {
+			if c.unread != "" && p.readsOf(c.unread) > 0 {
 				t.Errorf("%s was read", c.unread)
 			}
 		})

@@ -98,3 +98,10 @@ func (p *peer) client(t *testing.T, o redfish.Options) bmc.Abilities {
 	n := node.Node{UUID: node.NewUUID(), Driver: node.DriverRedfish, DriverInfo: map[string]any{"redfish_address": server.URL}}
 	return abilities(t, open(t, newDriver(t, o), n))
 }
+
+// readsOf is how often a path was read.
+func (p *peer) readsOf(path string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.reads[path]
+}

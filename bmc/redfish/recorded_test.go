@@ -1,7 +1,9 @@
 package redfish_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -27,7 +29,9 @@ type recorded struct {
 	resets  []string
 	patches []map[string]any
 	reads   []string
-	expands bool // answers $expand
+	expands bool                      // answers $expand
+	wrote   []string                  // writes beside resets and boot overrides: "POST path"
+	drives  map[string]map[string]any // what differs from the recording, in virtual drives
 }
 
 // sharedFolder finds the recordings, which are kept beside the repository and not in it.
@@ -59,6 +63,7 @@ func (r *recorded) document(path string) map[string]any {
 	if err := json.Unmarshal(b, &doc); err != nil {
 		r.t.Errorf("%s: %v", path, err)
 	}
+	maps.Copy(doc, r.drives["/redfish/v1"+path])
 	return doc
 }
 
@@ -99,6 +104,7 @@ func (r *recorded) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	defer r.mu.Unlock()
 	doc := r.document(q.URL.Path)
 	switch {
+	case q.Method != http.MethodGet && r.aside(w, q):
 	case q.Method == http.MethodPost && strings.HasSuffix(q.URL.Path, "ComputerSystem.Reset"):
 		var body struct{ ResetType string }
 		_ = json.NewDecoder(q.Body).Decode(&body)
@@ -140,6 +146,41 @@ func (r *recorded) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		}
 		_ = json.NewEncoder(w).Encode(doc)
 	}
+}
+
+// aside takes what is written to virtual drives, logs and lights, at the addresses that the recording names.
+func (r *recorded) aside(w http.ResponseWriter, q *http.Request) bool {
+	var body map[string]any
+	what, path := "", q.URL.Path
+	for _, action := range []string{"VirtualMedia.InsertMedia", "VirtualMedia.EjectMedia", "LogService.ClearLog", "LogService.Reset"} {
+		if at, ok := strings.CutSuffix(path, "/Actions/"+action); ok {
+			what, path = action, at
+		}
+	}
+	isDrive := strings.Contains(path, "/VirtualMedia/")
+	switch {
+	case q.Method == http.MethodPatch && path == r.system:
+		saved, _ := io.ReadAll(q.Body)
+		q.Body = io.NopCloser(bytes.NewReader(saved))
+		if _ = json.Unmarshal(saved, &body); body["Boot"] != nil {
+			return false
+		}
+	case what == "" && !isDrive:
+		return false
+	default:
+		_ = json.NewDecoder(q.Body).Decode(&body)
+	}
+	r.wrote = append(r.wrote, q.Method+" "+strings.TrimPrefix(q.URL.Path, "/redfish/v1"))
+	if isDrive {
+		image, inserted := body["Image"].(string)
+		r.drives[path] = map[string]any{"Inserted": inserted, "Image": image}
+		if actions, ok := r.document(path)["Actions"].(map[string]any); ok { // Supermicro shows this one only while something is in
+			actions["#VirtualMedia.EjectMedia"] = map[string]any{"target": path + "/Actions/VirtualMedia.EjectMedia"}
+			r.drives[path]["Actions"] = actions
+		}
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return true
 }
 
 func merge(into, from map[string]any) {

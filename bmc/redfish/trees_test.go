@@ -22,7 +22,7 @@ func serveTree(t *testing.T, m tree, expands bool) (*recorded, bmc.Abilities) {
 	if _, err := os.Stat(filepath.Join(root, "redfish", "v1")); err == nil {
 		root = filepath.Join(root, "redfish", "v1")
 	}
-	r := &recorded{t: t, root: root, system: m.system, changes: map[string]any{}, expands: expands}
+	r := &recorded{t: t, root: root, system: m.system, changes: map[string]any{}, drives: map[string]map[string]any{}, expands: expands}
 	server := httptest.NewServer(r)
 	t.Cleanup(server.Close)
 	n := node.Node{UUID: node.NewUUID(), Driver: node.DriverRedfish, DriverInfo: map[string]any{"redfish_address": server.URL}}
@@ -173,6 +173,30 @@ func TestTheVirtualDrivesAndTheLightOfRealMachinesAreFound(t *testing.T) { // qu
 			t.Errorf("NMI: %v, sent %v", err, r.resets)
 		case !m.nmi && (!errors.As(err, new(*node.Unsupported)) || len(r.resets) > 0):
 			t.Errorf("NMI: %v, sent %v; want *node.Unsupported", err, r.resets)
+		}
+	})
+}
+
+func TestWhatIsWrittenToRealMachinesGoesToTheRightPlace(t *testing.T) { // quirks 23, 29, G35
+	eachTree(t, func(t *testing.T, m tree, r *recorded, c bmc.Abilities) {
+		if err := c.Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: "http://192.0.2.9/boot.iso"}); err != nil {
+			t.Errorf("inserting: %v", err)
+		}
+		drives, err := c.Drives(t.Context())
+		if i := slices.IndexFunc(drives, func(d node.VirtualDrive) bool { return d.Inserted && d.URL == "http://192.0.2.9/boot.iso" }); err != nil || i < 0 {
+			t.Errorf("drives %+v, %v", drives, err)
+		}
+		if err := c.Eject(t.Context(), node.MediumCD); err != nil {
+			t.Errorf("ejecting: %v", err)
+		}
+		if err := c.ClearLog(t.Context()); err != nil {
+			t.Errorf("clearing the log: %v", err)
+		}
+		if err := c.SetIndicator(t.Context(), node.IndicatorOn); err != nil {
+			t.Errorf("the light: %v", err)
+		}
+		if !slices.Equal(r.wrote, m.writes) {
+			t.Errorf("written\n%q, want\n%q", r.wrote, m.writes)
 		}
 	})
 }

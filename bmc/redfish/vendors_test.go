@@ -36,8 +36,9 @@ type tree struct {
 	media         []node.VirtualDrive
 	light         node.Indicator
 	nmi           bool
-	mostRequests  int // for the hardware, asked for one by one
-	mostExpanded  int // the same where the BMC sends members with their collections
+	writes        []string // to insert, eject, clear the log, switch the light
+	mostRequests  int      // for the hardware, asked for one by one
+	mostExpanded  int      // the same where the BMC sends members with their collections
 }
 
 func trees() []tree {
@@ -45,6 +46,12 @@ func trees() []tree {
 	return []tree{
 		{
 			folder: "dell-r750-idrac9", system: "/redfish/v1/Systems/System.Embedded.1",
+			writes: []string{
+				"POST /Systems/System.Embedded.1/VirtualMedia/1/Actions/VirtualMedia.InsertMedia",
+				"POST /Systems/System.Embedded.1/VirtualMedia/1/Actions/VirtualMedia.EjectMedia",
+				"POST /Managers/iDRAC.Embedded.1/LogServices/Sel/Actions/LogService.ClearLog",
+				"PATCH /Systems/System.Embedded.1",
+			},
 			model: "PowerEdge R750", serial: "EXC36C716F82EC", manager: "Dell 15G Monolithic 6.00.30.00",
 			cpu: node.Processor{Socket: "CPU.Socket.1", Manufacturer: "Intel", Model: "Intel(R) Xeon(R) Gold 6354 CPU @ 3.00GHz", Architecture: "x86_64",
 				Cores: 18, Threads: 36, MHz: 4000, Health: "OK"}, cpus: 2,
@@ -64,6 +71,13 @@ func trees() []tree {
 		},
 		{
 			folder: "dmtf-public-rackmount1", system: "/redfish/v1/Systems/437XR1138R2",
+			writes: []string{
+				"PATCH /Managers/BMC/VirtualMedia/CD1",
+				"PATCH /Managers/BMC/VirtualMedia/CD1",
+				"PATCH /Managers/BMC/VirtualMedia/CD1",
+				"POST /Systems/437XR1138R2/LogServices/Log1/Actions/LogService.Reset",
+				"PATCH /Systems/437XR1138R2",
+			},
 			model: "3500", serial: "EX4363AEDBE", manager: "Contoso Joo Janta 200 1.00",
 			cpu: node.Processor{Socket: "CPU 1", Manufacturer: "Intel(R) Corporation", Model: "Multi-Core Intel(R) Xeon(R) processor 7xxx Series",
 				Architecture: "x86_64", Cores: 8, Threads: 16, MHz: 3700, Health: "OK"}, cpus: 1, // the other socket is empty
@@ -84,6 +98,12 @@ func trees() []tree {
 		},
 		{
 			folder: "gigabyte-h262-ami", system: "/redfish/v1/Systems/Self",
+			writes: []string{
+				"POST /Managers/Self/VirtualMedia/CD1/Actions/VirtualMedia.InsertMedia",
+				"POST /Managers/Self/VirtualMedia/CD1/Actions/VirtualMedia.EjectMedia",
+				"POST /Managers/Self/LogServices/SEL/Actions/LogService.ClearLog",
+				"PATCH /Systems/Self",
+			},
 			model: "H262-Z63-00", serial: "EXA0D5B999497FA5", manager: "AMI 410810600 12.84.13",
 			cpu: node.Processor{Socket: "P1", Manufacturer: "Advanced Micro Devices, Inc.", Model: "AMD EPYC 7702 64-Core Processor", Architecture: "x86_64",
 				Cores: 64, Threads: 128, MHz: 3350, Health: "OK"}, cpus: 2,
@@ -102,6 +122,12 @@ func trees() []tree {
 		},
 		{
 			folder: "hpe-dl360-ilo5", system: "/redfish/v1/Systems/1",
+			writes: []string{
+				"POST /Managers/1/VirtualMedia/2/Actions/VirtualMedia.InsertMedia",
+				"POST /Managers/1/VirtualMedia/2/Actions/VirtualMedia.EjectMedia",
+				"POST /Systems/1/LogServices/Event/Actions/LogService.ClearLog",
+				"PATCH /Systems/1",
+			},
 			model: "ProLiant DL360 Gen10 Plus - SIMULATED", serial: "EXHPE00001", manager: "HPE iLO 5 iLO 5 v3.11",
 			cpu: node.Processor{Socket: "Proc 1", Manufacturer: "Intel(R) Corporation", Model: "Intel(R) Xeon(R) Silver 4310 CPU @ 2.10GHz", Architecture: "x86_64",
 				Cores: 12, Threads: 24, MHz: 4000, Health: "OK"}, cpus: 2,
@@ -123,6 +149,12 @@ func trees() []tree {
 		},
 		{
 			folder: "lenovo-sr670-xcc", system: "/redfish/v1/Systems/1",
+			writes: []string{
+				"PATCH /Systems/1/VirtualMedia/EXT1",
+				"PATCH /Systems/1/VirtualMedia/EXT1",
+				"POST /Systems/1/LogServices/PlatformLog/Actions/LogService.ClearLog",
+				"PATCH /Systems/1",
+			},
 			model: "ThinkSystem SR670 V2", serial: "EXLNV001", manager: "Lenovo Lenovo XClarity Controller TGBT42S 2.83 2023-07-05",
 			cpu: node.Processor{Socket: "CPU 1", Manufacturer: "Intel(R) Corporation", Model: "Intel(R) Xeon(R) Platinum 8362 CPU @ 2.80GHz", Architecture: "x86_64",
 				Cores: 32, Threads: 64, MHz: 3600, Health: "OK"}, cpus: 2, // and eight GPUs
@@ -142,6 +174,12 @@ func trees() []tree {
 		},
 		{
 			folder: "supermicro-x13", system: "/redfish/v1/Systems/1",
+			writes: []string{
+				"POST /Managers/1/VirtualMedia/VirtualMedia1/Actions/VirtualMedia.InsertMedia",
+				"POST /Managers/1/VirtualMedia/VirtualMedia1/Actions/VirtualMedia.EjectMedia",
+				"POST /Systems/1/LogServices/Log1/Actions/LogService.ClearLog",
+				"PATCH /Systems/1",
+			},
 			model: "SYS-821GE-TNHR", serial: "EX36DF75E726CA7", manager: "Supermicro ASPEED 11.01.01",
 			cpu: node.Processor{Socket: "CPU1", Manufacturer: "Intel(R) Corporation", Model: "Intel(R) Xeon(R) Platinum 8462Y+", Architecture: "x86_64",
 				Cores: 32, Threads: 64, MHz: 4000, Health: "OK"}, cpus: 2,

@@ -109,7 +109,7 @@ func TestPagesEnd(t *testing.T) { // the handbook's G4
 			if err != nil || len(h.Memory) != c.modules {
 				t.Errorf("%d modules, %v; want %d", len(h.Memory), err, c.modules)
 			}
-			if n := p.reads["/Memory"]; n > 3 {
+			if n := p.readsOf("/Memory"); n > 3 {
 				t.Errorf("%d reads of the collection", n)
 			}
 		})
@@ -154,7 +154,7 @@ func TestMembersAreAskedForWithTheirCollectionWhereThatWorks(t *testing.T) {
 			if err != nil || len(h.Memory) != 3 || h.MemoryMiB != 3*16384 {
 				t.Errorf("%+v, %v", h.Memory, err)
 			}
-			singles := p.reads["/Memory/1"] + p.reads["/Memory/2"] + p.reads["/Memory/3"]
+			singles := p.readsOf("/Memory/1") + p.readsOf("/Memory/2") + p.readsOf("/Memory/3")
 			if singles != c.singles || (queries > 0) != c.offered {
 				t.Errorf("%d reads of members, %d queries; want %d", singles, queries, c.singles)
 			}
@@ -203,7 +203,7 @@ func TestABMCThatIsGoneOrRefusesEndsTheWalk(t *testing.T) { // G36, G37
 			if _, err := p.client(t, o).Hardware(t.Context()); !c.good(err) {
 				t.Errorf("%v", err)
 			}
-			if n := p.reads["/Memory/3"]; n != 0 {
+			if n := p.readsOf("/Memory/3"); n != 0 {
 				t.Errorf("it was asked %d times more", n)
 			}
 		})

@@ -55,6 +55,9 @@ func (c *client) bounded(ctx context.Context, bound time.Duration, doing string,
 			try = 0
 		case (busy(err) || repeatable && notNow(err)) && try < c.driver.options.BusyTries && sleep(ctx, c.driver.options.BusyPause) == nil:
 		case repeatable && try == 1 && broken(err) && ctx.Err() == nil:
+			if timedOut(err) {
+				c.driver.slower(c.address()) // quick at logging in, slow at this
+			}
 		default:
 			return c.fail(ctx, doing, err)
 		}
@@ -163,6 +166,8 @@ func (c *client) fail(ctx context.Context, doing string, err error) error {
 		return &node.Unreachable{What: where, Hint: "the name of the BMC cannot be resolved: check ipmi_address and DNS", Err: fmt.Errorf("%s: %w", doing, err)}
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return &node.Unreachable{What: where, Hint: "nothing listens there: check ipmi_port, and that IPMI over LAN is enabled on the BMC", Err: fmt.Errorf("%s: %w", doing, syscall.ECONNREFUSED)}
+	case isDoubtful(err):
+		return &node.Unreachable{What: where, Timeout: true, Hint: "the BMC answers too slowly to log in: check its load and the network to it", Err: fmt.Errorf("%s: %s", doing, oneLine(err))}
 	case ctx.Err() != nil || silent(err) || timedOut(err):
 		return &node.Unreachable{What: where, Timeout: true, Hint: "check the BMC's address, its network cable and that it is powered", Err: fmt.Errorf("%s: no answer: %w", doing, context.DeadlineExceeded)}
 	}

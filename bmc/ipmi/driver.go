@@ -134,6 +134,16 @@ func (d *Driver) remember(address string, w way) {
 	d.worked[address] = w
 }
 
+// slower lets the next session with a BMC begin on the next rung.
+func (d *Driver) slower(address string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if w, ok := d.worked[address]; ok && w.rung < len(d.options.Ladder)-1 {
+		w.rung++
+		d.worked[address] = w
+	}
+}
+
 func (d *Driver) forget(address string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

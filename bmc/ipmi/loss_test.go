@@ -6,8 +6,11 @@ import (
 	"net"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/bougou/go-ipmi/pkg/types"
 
 	"cagenut/bmc/ipmi"
 	"cagenut/bmc/sim"
@@ -134,5 +137,79 @@ func TestABMCSlowerThanTheFirstRungIsReachedByALaterOneWhichIsRemembered(t *test
 	}
 	if took := time.Since(start); took > 2*time.Second {
 		t.Errorf("the second time took %s", took)
+	}
+}
+
+func TestALateAnswerToALoginIsNoRefusal(t *testing.T) { // G39, G37
+	late := func(t *testing.T, n node.Node) node.Node { return wire{delay: 80 * time.Millisecond}.connect(t, n) }
+	impatient := ipmi.Rung{Timeout: 50 * time.Millisecond, Retries: 5} // repeats before any answer can be there
+	patientRung := ipmi.Rung{Timeout: 5 * time.Second}
+	t.Run("the next rung waits longer", func(t *testing.T) {
+		n := late(t, nodeOf(startServer(t, sim.Options{})))
+		if _, err := open(t, ipmi.New(ipmi.Options{Ladder: []ipmi.Rung{impatient, patientRung}}), n).Power(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("so does OpenIPMI's", func(t *testing.T) {
+		n := late(t, startSimulator(t).node())
+		if _, err := open(t, ipmi.New(ipmi.Options{Ladder: []ipmi.Rung{impatient, patientRung}}), n).Power(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("without one the BMC is slow, not its password wrong", func(t *testing.T) {
+		n := late(t, nodeOf(startServer(t, sim.Options{})))
+		_, err := open(t, ipmi.New(ipmi.Options{Ladder: []ipmi.Rung{impatient}}), n).Power(t.Context())
+		var u *node.Unreachable
+		if errors.Is(err, node.ErrCredentials) || !errors.As(err, &u) || !u.Timeout {
+			t.Errorf("%v, want *node.Unreachable", err)
+		}
+	})
+	t.Run("a wrong password is still one", func(t *testing.T) {
+		n := late(t, nodeOf(startServer(t, sim.Options{})))
+		n.DriverInfo["ipmi_password"] = "a-wrong-one"
+		if _, err := open(t, ipmi.New(ipmi.Options{Ladder: []ipmi.Rung{impatient, patientRung}}), n).Power(t.Context()); !errors.Is(err, node.ErrCredentials) {
+			t.Errorf("%v, want node.ErrCredentials", err)
+		}
+	})
+}
+
+func TestABMCThatIsSlowAtOneThingIsGivenTheTimeForIt(t *testing.T) {
+	b := (&standIn{answers: map[types.Command]answer{types.CommandGetChassisStatus: func([]byte) ([]byte, types.CompletionCode) {
+		<-time.After(300 * time.Millisecond)
+		return []byte{1, 0, 0}, types.CodeOK
+	}}}).start(t)
+	d := ipmi.New(ipmi.Options{Ladder: []ipmi.Rung{{Timeout: 60 * time.Millisecond, Retries: 1}, {Timeout: 5 * time.Second}}})
+	for range 2 {
+		if p, err := open(t, d, b.node()).Power(t.Context()); err != nil || p != node.PowerOn {
+			t.Errorf("%q, %v", p, err)
+		}
+	}
+}
+
+func TestPowerIsNotAskedForAgainWhereNothingWasSent(t *testing.T) { // G36: a dead BMC costs one ladder, whatever is wanted of it
+	count := func(call func(node.Node)) int32 {
+		socket, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)}) // hears all, says nothing
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = socket.Close() }()
+		var heard atomic.Int32
+		n := node.Node{Driver: node.DriverIPMI, DriverInfo: map[string]any{"ipmi_address": "127.0.0.1", "ipmi_port": socket.LocalAddr().(*net.UDPAddr).Port}}
+		call(wire{saw: func([]byte) { heard.Add(1) }}.connect(t, n))
+		return heard.Load()
+	}
+	d := ipmi.New(quick())
+	reading := count(func(n node.Node) {
+		if _, err := open(t, d, n).Power(t.Context()); err == nil {
+			t.Error("a silent BMC tells its power state")
+		}
+	})
+	switching := count(func(n node.Node) {
+		if err := open(t, d, n).SetPower(t.Context(), node.ActionOn); err == nil {
+			t.Error("a silent BMC switches")
+		}
+	})
+	if reading == 0 || switching != reading {
+		t.Errorf("%d datagrams for reading the power state, %d for switching", reading, switching)
 	}
 }

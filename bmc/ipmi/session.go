@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -58,8 +57,8 @@ func (c *client) connect(ctx context.Context) (*session, error) {
 			if ctx.Err() != nil || hopeless(err) {
 				return nil, err
 			}
-			if silent(err) {
-				break
+			if silent(err) || isDoubtful(err) {
+				break // the next rung is more patient
 			}
 		}
 	}
@@ -81,6 +80,9 @@ func (c *client) login(ctx context.Context, r Rung, suite types.CipherSuiteID) (
 		gone, cancel := context.WithCancel(ctx)
 		cancel()
 		s.end(gone)
+		if hook.door != nil && hook.door.doubtful() {
+			return nil, &doubtful{err}
+		}
 		return nil, err
 	}
 	s.retire = time.Now().Add(c.driver.options.Session)
@@ -91,6 +93,7 @@ func (c *client) login(ctx context.Context, r Rung, suite types.CipherSuiteID) (
 type hookedDialer struct {
 	ctx     context.Context
 	address string
+	door    *socket
 	stop    func() bool
 }
 
@@ -101,31 +104,29 @@ func (h *hookedDialer) Dial(network, _ string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	once := &closeOnce{Conn: conn}
-	h.stop = context.AfterFunc(h.ctx, func() { _ = once.Close() })
-	return once, nil
+	h.door = &socket{Conn: conn}
+	h.stop = context.AfterFunc(h.ctx, func() { _ = h.door.Close() })
+	return h.door, nil
 }
 
 func (h *hookedDialer) release() bool { return h.stop == nil || h.stop() }
-
-// closeOnce lets both the context and the library close the socket.
-type closeOnce struct {
-	net.Conn
-	once sync.Once
-	err  error
-}
-
-// Close closes the socket the first time.
-func (c *closeOnce) Close() error {
-	c.once.Do(func() { c.err = c.Conn.Close() })
-	return c.err
-}
 
 // hopeless tells of failures that another try meets again: nobody listens, no such name, wrong password. Of the last there
 // must be no second try, because BMCs lock accounts.
 func hopeless(err error) bool {
 	var dns *net.DNSError
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &dns) || loginRefused(err) != ""
+}
+
+// doubtful is a refusal that may come of messages that overtook each other.
+type doubtful struct{ err error }
+
+func (d *doubtful) Error() string { return "it answers too late to log in: " + d.err.Error() }
+func (d *doubtful) Unwrap() error { return d.err }
+
+func isDoubtful(err error) bool {
+	var d *doubtful
+	return errors.As(err, &d)
 }
 
 // silent tells that not even the first datagram was answered.
@@ -135,6 +136,9 @@ func silent(err error) bool {
 
 // loginRefused is why the BMC refused the login, or "". The library joins its errors as text, so text is what there is.
 func loginRefused(err error) string {
+	if isDoubtful(err) {
+		return ""
+	}
 	for sign, why := range map[string]string{
 		"RAKP2 authentication code mismatch":        "wrong password",
 		"RAKP4 integrity check value does not":      "wrong password",

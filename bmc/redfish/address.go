@@ -68,10 +68,11 @@ func parseEndpoint(s string) (endpoint, error) {
 	return endpoint{base: scheme + "://" + hostport, host: host}, nil
 }
 
-// linkPath is the path of a link. BMCs may send absolute URLs, which gofish would glue onto the endpoint (G13 of the handbook).
+// linkPath is the path of a link, "" where it is none. BMCs may send absolute URLs, which gofish would glue onto the endpoint (G13
+// of the handbook); glued so, anything that begins otherwise than a path could even name another host.
 func linkPath(link string) string {
 	u, err := url.Parse(link)
-	if err != nil || u.Path == "" {
+	if err != nil || !strings.HasPrefix(u.Path, "/") {
 		return ""
 	}
 	if u.RawQuery != "" {

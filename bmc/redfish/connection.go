@@ -1,6 +1,7 @@
 package redfish
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -44,22 +45,15 @@ func (c *connection) gofish(ctx context.Context) (*gofish.APIClient, error) {
 	if c.service != nil {
 		return c.service.WithContext(ctx), nil
 	}
+	kept := &rootKeeper{rt: c.rt}
 	g, err := gofish.ConnectContext(ctx, gofish.ClientConfig{
-		Endpoint: c.base, HTTPClient: &http.Client{Transport: c.rt, CheckRedirect: sameHost(c.base)},
+		Endpoint: c.base, HTTPClient: &http.Client{Transport: kept, CheckRedirect: sameHost(c.base)},
 		NoModifyTransport: true, ReuseConnections: true,
 	})
 	if err != nil {
 		return nil, err
 	}
-	res, err := g.Get("/redfish/v1/")
-	if err != nil {
-		return nil, err
-	}
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		return nil, err
-	}
-	root := object(body)
+	root := kept.root
 	c.root = root
 	c.systems = link(root["Systems"])
 	if c.systems == "" {
@@ -68,6 +62,29 @@ func (c *connection) gofish(ctx context.Context) (*gofish.APIClient, error) {
 	c.rt.auth.useSessions(link(object(root["Links"])["Sessions"]))
 	c.service = g
 	return c.service.WithContext(ctx), nil
+}
+
+// rootKeeper keeps the service root for us, and from gofish: that reads it when it connects, makes no other use of it, and gives
+// up on all of the BMC for one field of an odd type (the handbook's G3).
+type rootKeeper struct {
+	rt   http.RoundTripper
+	root resource
+}
+
+func (k *rootKeeper) RoundTrip(req *http.Request) (*http.Response, error) {
+	res, err := k.rt.RoundTrip(req)
+	if err != nil || k.root != nil || !isRoot(req.URL.Path) || res.StatusCode != http.StatusOK {
+		return res, err
+	}
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, err
+	}
+	if k.root = object(body); k.root != nil {
+		body = []byte("{}")
+	}
+	res.Body = io.NopCloser(bytes.NewReader(body))
+	return res, nil
 }
 
 // sameHost keeps redirects on the BMC, so that neither token nor password travels elsewhere.

@@ -3,6 +3,8 @@ package redfish_test
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -197,6 +199,49 @@ func TestWhatIsWrittenToRealMachinesGoesToTheRightPlace(t *testing.T) { // quirk
 		}
 		if !slices.Equal(r.wrote, m.writes) {
 			t.Errorf("written\n%q, want\n%q", r.wrote, m.writes)
+		}
+	})
+}
+
+func TestOddFieldsInRealAnswersLoseLittle(t *testing.T) { // quirk 50; the handbook's G3
+	odd := []any{nil, 5, -1.5, "N/A", "", true, []any{}, map[string]any{}, []any{nil, 7, "x", []any{}}, map[string]any{"@odata.id": 3}, map[string]any{"@odata.id": "nowhere"}}
+	eachTree(t, func(t *testing.T, m tree, r *recorded, c bmc.Abilities) {
+		for seed := range uint64(2) {
+			dice := rand.New(rand.NewPCG(seed, 1))
+			var spoil func(any) any
+			spoil = func(v any) any {
+				switch v := v.(type) {
+				case map[string]any:
+					for _, key := range slices.Sorted(maps.Keys(v)) {
+						if dice.IntN(40) == 0 && key != "Members" {
+							v[key] = odd[dice.IntN(len(odd))]
+							continue
+						}
+						v[key] = spoil(v[key])
+					}
+				case []any:
+					for i := range v {
+						v[i] = spoil(v[i])
+					}
+				}
+				return v
+			}
+			r.spoil = spoil
+			h, err := c.Hardware(t.Context())
+			if err != nil || h.System.Model != m.model || len(h.Memory) < m.modules/2 || len(h.NICs) < m.nics/2 {
+				t.Errorf("seed %d: %d modules, %d NICs, %v; want at least half", seed, len(h.Memory), len(h.NICs), err)
+			}
+			for what, call := range map[string]func() error{
+				"sensors": func() error { _, err := c.Sensors(t.Context()); return err },
+				"health":  func() error { _, err := c.Health(t.Context()); return err },
+				"events":  func() error { _, err := c.Events(t.Context(), 0); return err },
+				"drives":  func() error { _, err := c.Drives(t.Context()); return err },
+				"BMC":     func() error { _, err := c.Identity(t.Context()); return err },
+			} {
+				if err := call(); err != nil && !errors.As(err, new(*node.Unsupported)) {
+					t.Errorf("seed %d, %s: %v", seed, what, err)
+				}
+			}
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -290,6 +291,31 @@ func TestABusyBMCDoesNotCountAsOneThatLacksSomething(t *testing.T) {
 		}
 		if err := call(t.Context()); !errors.As(err, new(*node.Unreachable)) {
 			t.Errorf("%s: %v, want *node.Unreachable", what, err)
+		}
+	}
+}
+
+func TestAServiceRootWithOddFieldsIsNoObstacle(t *testing.T) { // the handbook's G3
+	for name, root := range map[string]string{
+		"features of odd types": `{"ProtocolFeaturesSupported":{"ExpandQuery":false,"DeepOperations":[]},"@odata.context":5,` + to("Systems", "/Systems") + `}`,
+		"no links at all":       `{"RedfishVersion":1.0,"Systems":"/redfish/v1/Systems"}`,
+	} {
+		p := withMemory()
+		p.docs[""] = root
+		if h, err := p.client(t, quick()).Hardware(t.Context()); err != nil || len(h.Memory) != 3 {
+			t.Errorf("%s: %+v, %v", name, h.Memory, err)
+		}
+	}
+}
+
+func TestNoLinkLeadsToAnotherHost(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("another host was asked") }))
+	defer other.Close()
+	host := strings.TrimPrefix(other.URL, "http://")
+	for _, link := range []string{"@" + host + "/Memory", other.URL + "/Memory", "//" + host + "/Memory", ".evil.example/Memory", "N/A"} {
+		p := newPeer(fmt.Sprintf(`"Memory":{"@odata.id":%q}`, link), "", "")
+		if h, err := p.client(t, quick()).Hardware(t.Context()); err != nil || len(h.Memory) != 0 {
+			t.Errorf("%s: %+v, %v", link, h.Memory, err)
 		}
 	}
 }

@@ -74,7 +74,30 @@ func (s *Server) changeFaults(change func()) {
 	s.mu.Unlock()
 	s.followFaults()
 	s.news.tell()
+	s.settle()
 }
+
+// settle returns when the BMC listens, or has stopped to, as the faults have it.
+func (s *Server) settle() {
+	long := time.NewTimer(doorTime)
+	defer long.Stop()
+	for {
+		changed := s.news.next() // before the question, so that no change falls between the two
+		if s.listening.Load() != s.has(FaultRefuse) {
+			return
+		}
+		select {
+		case <-changed:
+		case <-long.C: // somebody else has the port: it is tried on
+			return
+		case <-s.ctx.Done():
+			return
+		}
+	}
+}
+
+// doorTime bounds how long a change of the faults waits for its effect.
+const doorTime = time.Second
 
 // followFaults brings in line what lies outside the requests: sessions, doors, passwords.
 func (s *Server) followFaults() {

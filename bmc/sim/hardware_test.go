@@ -206,6 +206,11 @@ type wireReport struct {
 		Interfaces []struct {
 			MAC string `json:"mac_address"`
 		} `json:"interfaces"`
+		Disks []struct {
+			Model  string `json:"model"`
+			Serial string `json:"serial"`
+			Size   int64  `json:"size"`
+		} `json:"disks"`
 		CPU struct {
 			Count       int `json:"count"`
 			SocketCount int `json:"socket_count"`

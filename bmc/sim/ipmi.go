@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/netip"
+	"sync/atomic"
 
 	"github.com/bougou/go-ipmi/pkg/bmc"
 	"github.com/bougou/go-ipmi/pkg/hal"
@@ -41,6 +42,7 @@ func (s *Server) serveIPMI(door *socket) error {
 		_ = door.Close() // nothing was served on it
 		return err
 	}
+	s.opened(true)
 	s.ipmi = ipmiserver.NewServer(b, door, ipmiserver.WithHandlerRegistry(s.rack.commands))
 	s.rack.start(func() { _ = s.ipmi.Serve(s.ctx) }) // it always ends with "closed"
 	return nil
@@ -88,6 +90,9 @@ func observe(next handlers.Handler) handlers.Handler {
 		noted := s.note("IPMI", h.Command.Name, "", by)
 		answer, code, err := s.meet(ctx, next, h, data)
 		s.requests.answered(noted, int(code))
+		if h.Command == types.CommandCloseSession && code == types.CodeOK {
+			s.account.closed.Add(1)
+		}
 		return answer, code, err
 	})
 }
@@ -142,6 +147,15 @@ type account struct {
 	bmc      *bmc.BMC
 	door     *socket
 	password string
+	opened   atomic.Int64 // sessions since the start
+	closed   atomic.Int64 // of them, by their owners
+}
+
+// sessions counts as SessionCounts does. The BMC drops sessions that nobody uses after a minute.
+func (a *account) sessions() SessionCounts {
+	c := SessionCounts{Open: a.bmc.Sessions.Count(), Opened: int(a.opened.Load()), Closed: int(a.closed.Load())}
+	c.Leaked = max(0, c.Opened-c.Closed-c.Open)
+	return c
 }
 
 const accountID = 2

@@ -16,19 +16,10 @@ import (
 type records struct{ s *Server }
 
 // FRU describes the server.
-func (r records) FRU() hal.FRUStore { return fru{r.s} }
+func (r records) FRU() hal.FRUStore { return fru(r) }
 
 // SDR describes the sensors.
-func (r records) SDR() hal.SDRStore { return sdr{r.s} }
-
-// readOnly refuses changes.
-type readOnly[ID any] struct{}
-
-// Write is refused.
-func (readOnly[ID]) Write(context.Context, ID, []byte) error { return hal.ErrNotSupported }
-
-// Delete is refused.
-func (readOnly[ID]) Delete(context.Context, ID) error { return hal.ErrNotSupported }
+func (r records) SDR() hal.SDRStore { return sdr(r) }
 
 type fru struct{ s *Server }
 
@@ -46,12 +37,10 @@ func (f fru) Read(_ context.Context, id uint8) ([]byte, error) {
 }
 
 // Write is refused.
-func (fru) Write(ctx context.Context, id uint8, data []byte) error {
-	return readOnly[uint8]{}.Write(ctx, id, data)
-}
+func (fru) Write(context.Context, uint8, []byte) error { return hal.ErrNotSupported }
 
 // Delete is refused.
-func (fru) Delete(ctx context.Context, id uint8) error { return readOnly[uint8]{}.Delete(ctx, id) }
+func (fru) Delete(context.Context, uint8) error { return hal.ErrNotSupported }
 
 // DeviceIDs lists the one.
 func (fru) DeviceIDs(context.Context) ([]uint8, error) { return []uint8{0}, nil }
@@ -74,12 +63,10 @@ func (d sdr) Read(_ context.Context, id uint16) ([]byte, error) {
 }
 
 // Write is refused.
-func (sdr) Write(ctx context.Context, id uint16, data []byte) error {
-	return readOnly[uint16]{}.Write(ctx, id, data)
-}
+func (sdr) Write(context.Context, uint16, []byte) error { return hal.ErrNotSupported }
 
 // Delete is refused.
-func (sdr) Delete(ctx context.Context, id uint16) error { return readOnly[uint16]{}.Delete(ctx, id) }
+func (sdr) Delete(context.Context, uint16) error { return hal.ErrNotSupported }
 
 // RecordIDs lists the records.
 func (d sdr) RecordIDs(context.Context) ([]uint16, error) {

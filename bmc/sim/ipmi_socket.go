@@ -59,8 +59,6 @@ func (s *Server) deaf(packet []byte) bool {
 		return true
 	case payload(packet) == payloadRAKP1 && s.has(FaultNoRAKPAfterOn):
 		return s.machine.within(true, s.delayOf(FaultNoRAKPAfterOn))
-	case payload(packet) == 0 && isSuiteQuestion(packet):
-		return s.strikes(FaultNoSuiteList)
 	}
 	return isSuiteQuestion(packet) && s.strikes(FaultNoSuiteList)
 }
@@ -95,6 +93,9 @@ func (d *socket) WriteTo(data []byte, to net.Addr) (int, error) {
 		data = slices.Clone(data)
 		data[len(data)-1] ^= 0xff
 	}
+	if !wrong && payload(data) == payloadRAKP4 && len(data) > 17 && data[17] == 0 {
+		s.account.opened.Add(1)
+	}
 	d.mu.Lock()
 	conn := d.conn
 	d.mu.Unlock()
@@ -118,7 +119,9 @@ func (d *socket) open() (*net.UDPConn, error) {
 			return nil, net.ErrClosed
 		case conn != nil:
 			return conn, nil
-		case !d.s.waitWhile(FaultRefuse):
+		}
+		d.s.opened(false)
+		if !d.s.waitWhile(FaultRefuse) {
 			return nil, net.ErrClosed
 		}
 		a, err := net.ResolveUDPAddr("udp", net.JoinHostPort(d.s.host, strconv.Itoa(d.s.Port)))
@@ -139,6 +142,7 @@ func (d *socket) open() (*net.UDPConn, error) {
 			d.conn = again
 		}
 		d.mu.Unlock()
+		d.s.opened(true)
 	}
 }
 

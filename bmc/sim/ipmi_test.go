@@ -31,7 +31,7 @@ func dial(t *testing.T, s *sim.Server, user, password string, suite types.Cipher
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.WithTimeout(300 * time.Millisecond).WithRetry(0).WithCipherSuiteID(suite)
+	c.WithTimeout(700 * time.Millisecond).WithRetry(0).WithCipherSuiteID(suite)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if err := c.Connect(ctx); err != nil {

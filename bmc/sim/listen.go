@@ -24,6 +24,7 @@ func (s *Server) listenRedfish(addr netip.Addr, port int) error {
 				return context.WithValue(ctx, connectionKey{}, &connection{Conn: c})
 			},
 		}
+		s.opened(true)
 		s.rack.start(func() { s.serveRedfish(l) })
 		return nil
 	})
@@ -42,11 +43,19 @@ func (s *Server) serveRedfish(l net.Listener) {
 		s.listener = l
 		s.mu.Unlock()
 		s.shutDoor()
-		if err := s.http.Serve(l); errors.Is(err, http.ErrServerClosed) {
+		err := s.http.Serve(l)
+		s.opened(false)
+		if errors.Is(err, http.ErrServerClosed) {
 			return
 		}
 		l = s.listenAgain()
 	}
+}
+
+// opened notes whether the BMC listens.
+func (s *Server) opened(yes bool) {
+	s.listening.Store(yes)
+	s.news.tell()
 }
 
 // shutDoor stops listening where the BMC refuses connections.
@@ -63,6 +72,7 @@ func (s *Server) listenAgain() net.Listener {
 	for s.waitWhile(FaultRefuse) {
 		l, err := net.Listen("tcp", net.JoinHostPort(s.host, strconv.Itoa(s.Port)))
 		if err == nil {
+			s.opened(true)
 			return l
 		}
 		if !pause(s.ctx, 10*time.Millisecond) { // somebody else has the port for the moment

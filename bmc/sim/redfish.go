@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -207,7 +208,11 @@ func strictly(r *http.Request, into any) bool {
 	}
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
-	return d.Decode(into) == nil && !d.More()
+	if d.Decode(into) != nil {
+		return false
+	}
+	_, err := d.Token()
+	return errors.Is(err, io.EOF)
 }
 
 func answerJSON(w http.ResponseWriter, status int, doc map[string]any) {

@@ -90,3 +90,9 @@ func (l *requestLog) clear() {
 	l.gone += len(l.list)
 	l.list = nil
 }
+
+func (l *requestLog) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.list)
+}

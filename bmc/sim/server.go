@@ -46,16 +46,17 @@ type Server struct {
 	report   reportChanges
 	listener net.Listener // of Redfish
 
-	http     *http.Server
-	inFlight atomic.Int32
-	listRead atomic.Bool // whether the list of boot options was read
-	psuTold  atomic.Bool // whether the log tells of the failed power supply
-	sessions sessions
-	tasks    tasks
-	events   eventLog
-	ipmi     *ipmiserver.Server
-	account  *account
-	keepBoot atomic.Bool // of IPMI: boot flags do not expire
+	listening atomic.Bool
+	http      *http.Server
+	inFlight  atomic.Int32
+	listRead  atomic.Bool // whether the list of boot options was read
+	psuTold   atomic.Bool // whether the log tells of the failed power supply
+	sessions  sessions
+	tasks     tasks
+	events    eventLog
+	ipmi      *ipmiserver.Server
+	account   *account
+	keepBoot  atomic.Bool // of IPMI: boot flags do not expire
 }
 
 func newServer(ctx context.Context, r *Rack, i int) *Server {
@@ -135,11 +136,16 @@ func (s *Server) SetPower(p node.PowerState) { s.machine.press(p == node.PowerOn
 // ExpireSessions lets the BMC forget all Redfish logins, as a restart of its web server does.
 func (s *Server) ExpireSessions() { s.sessions.clear() }
 
-// OpenSessions counts the BMC's Redfish logins.
-func (s *Server) OpenSessions() int { return s.sessions.count().Open }
+// OpenSessions counts the BMC's logins.
+func (s *Server) OpenSessions() int { return s.Sessions().Open }
 
-// Sessions count the BMC's Redfish logins since its start.
-func (s *Server) Sessions() SessionCounts { return s.sessions.count() }
+// Sessions count the BMC's logins since its start.
+func (s *Server) Sessions() SessionCounts {
+	if s.account != nil {
+		return s.account.sessions()
+	}
+	return s.sessions.count()
+}
 
 // Indicator is the light by which people find the server.
 func (s *Server) Indicator() node.Indicator { return s.machine.currentLight() }

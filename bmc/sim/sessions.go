@@ -31,7 +31,7 @@ type session struct {
 	used time.Time
 }
 
-// SessionCounts are a BMC's Redfish logins since its start.
+// SessionCounts are a BMC's logins since its start.
 type SessionCounts struct {
 	Open   int `json:"open"`   // at the moment
 	Opened int `json:"opened"` // in all

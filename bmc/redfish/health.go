@@ -27,6 +27,9 @@ func (c *client) Health(ctx context.Context) (report node.HealthReport, err erro
 		for _, ch := range chassis {
 			ex.chassis(ch.resource)
 		}
+		if len(ex.wholes) > 0 && len(ex.parts) == 0 {
+			ex.cards(s, chassis)
+		}
 		report = ex.report()
 		if report.Overall == "" && w.failed != nil {
 			return w.failed
@@ -146,6 +149,19 @@ func (ex *examination) chassis(ch resource) {
 		for _, m := range ex.w.collection(link(r[new.list]), "Status") {
 			ex.part(m.word("Name", "Id"), m.state(), "")
 		}
+	}
+}
+
+// cards looks at what is asked last, because there is much of it: network interfaces and cards.
+func (ex *examination) cards(s system, chassis []member) {
+	all := ex.w.collection(link(s.all["EthernetInterfaces"]), "Status")
+	all = append(all, ex.w.array(s.all["PCIeDevices"], "Status")...)
+	for _, ch := range chassis {
+		all = append(all, ex.w.collection(link(ch.resource["NetworkAdapters"]), "Status")...)
+		all = append(all, ex.w.array(ch.resource["PCIeDevices"], "Status")...)
+	}
+	for _, m := range all {
+		ex.part(m.word("Name", "Id"), m.state(), "")
 	}
 }
 

@@ -176,6 +176,16 @@ func TestDisksAreFoundWhereverTheBMCKeepsThem(t *testing.T) { // quirk 48
 	}
 }
 
+func TestControllersInsideTheirStorageAreToldApart(t *testing.T) {
+	p := newPeer(to("Storage", "/S"), "", "")
+	p.docs["/S"] = links("/S/1")
+	p.docs["/S/1"] = `{"@odata.id":"/redfish/v1/S/1","StorageControllers":[{"@odata.id":"/redfish/v1/S/1#/StorageControllers/0","Name":"A"},{"@odata.id":"/redfish/v1/S/1#/StorageControllers/1","Name":"B","FirmwareVersion":"2"}]}`
+	h, err := p.client(t, quick()).Hardware(t.Context())
+	if want := []node.StorageController{{Name: "A"}, {Name: "B", Firmware: "2"}}; err != nil || !reflect.DeepEqual(h.Storage, want) {
+		t.Errorf("%+v, %v; want %+v", h.Storage, err, want)
+	}
+}
+
 func TestCardsAreListedByFunction(t *testing.T) {
 	p := newPeer("", "", to("PCIeDevices", "/C"))
 	p.docs["/C"] = links("/C/1", "/C/2")

@@ -135,6 +135,11 @@ func TestTheFailingPartIsNamed(t *testing.T) {
 				"/D/1": `{"Name":"Bay 1","Status":{"Health":"OK"}}`, "/D/2": `{"Name":"Bay 2","FailurePredicted":true,"Status":{"Health":"Warning"}}`},
 			node.HealthReport{Overall: "Warning", Parts: []node.PartHealth{{Part: "Bay 2", Health: "Warning", Message: "The drive predicts its failure."}}}, "",
 		},
+		"a card, where no other part explains it": {
+			`"Status":{"HealthRollup":"Warning"},"PCIeDevices":[{"@odata.id":"/redfish/v1/C/1"}]`, to("PCIeDevices", "/C"), map[string]string{
+				"/C": links("/C/1", "/C/2"), "/C/1": `{"@odata.id":"/redfish/v1/C/1","Name":"NIC in slot 1","Status":{"Health":"Warning","State":"Enabled"}}`, "/C/2": `{"Name":"GPU","Status":{"Health":"OK"}}`},
+			node.HealthReport{Overall: "Warning", Parts: []node.PartHealth{{Part: "NIC in slot 1", Health: "Warning"}}}, "",
+		},
 		"a fan of a new BMC": {
 			"", to("ThermalSubsystem", "/TS"), map[string]string{
 				"/TS": `{"Status":{"Health":"Warning"},` + to("Fans", "/F") + `}`, "/F": links("/F/1"), "/F/1": `{"Name":"Fan 1","Status":{"Health":"Warning","State":"Degraded"}}`},

@@ -18,7 +18,7 @@ const (
 	mostRequests = 1500 // of one walk
 	mostPages    = 100  // of one collection
 	mostMembers  = 2000 // of one collection
-	mostSilences = 2    // requests without an answer, after which the BMC counts as gone
+	mostSilences = 3    // requests without an answer, one after the other, after which the BMC counts as gone
 )
 
 // walk reads many resources for one call of a client, one after the other (quirk 42), each of them once. A resource that is
@@ -92,6 +92,7 @@ func (w *walk) read(path string) resource {
 		w.note(err)
 		return nil
 	}
+	w.silences = 0
 	r := object(body)
 	if r["error"] != nil && r["@odata.id"] == nil {
 		return nil // an error that calls itself success
@@ -148,6 +149,9 @@ func (w *walk) collection(path string, keys ...string) []member {
 
 func (w *walk) member(raw json.RawMessage, keys []string) member {
 	m := member{path: link(raw), resource: object(raw)}
+	if strings.Contains(text(m.resource["@odata.id"]), "#") {
+		m.path = "" // a part of another resource has no address of its own
+	}
 	if len(m.resource) > 1 && m.first(keys...) != nil {
 		if _, ok := w.seen[tidy(m.path)]; m.path != "" && !ok {
 			w.seen[tidy(m.path)] = m.resource
@@ -204,7 +208,7 @@ func (w *walk) firstPage(path string) resource {
 	if r, ok := w.seen[tidy(path)]; ok {
 		return r
 	}
-	failed, silences := w.failed, w.silences
+	failed, failures, silences := w.failed, w.failures, w.silences
 	r := w.read(path + "?" + query)
 	if r != nil {
 		w.seen[tidy(path)] = r
@@ -213,7 +217,7 @@ func (w *walk) firstPage(path string) resource {
 	if w.fatal != nil {
 		return nil
 	}
-	w.failed, w.silences = failed, silences
+	w.failed, w.failures, w.silences = failed, failures, silences
 	if r = w.get(path); r != nil {
 		w.c.dontExpand()
 	}

@@ -192,6 +192,7 @@ func TestABMCThatIsGoneOrRefusesEndsTheWalk(t *testing.T) { // G36, G37
 	for name, c := range kinds {
 		t.Run(name, func(t *testing.T) {
 			p := withMemory()
+			p.docs["/Memory"] = links("/Memory/1", "/Memory/2", "/Memory/3", "/Memory/4", "/Memory/5")
 			p.get = func(w http.ResponseWriter, r *http.Request) bool {
 				if !strings.HasPrefix(r.URL.Path, "/redfish/v1/Memory/") {
 					return false
@@ -204,10 +205,26 @@ func TestABMCThatIsGoneOrRefusesEndsTheWalk(t *testing.T) { // G36, G37
 			if _, err := p.client(t, o).Hardware(t.Context()); !c.good(err) {
 				t.Errorf("%v", err)
 			}
-			if n := p.readsOf("/Memory/3"); n != 0 {
+			if n := p.readsOf("/Memory/4") + p.readsOf("/Memory/5"); n != 0 {
 				t.Errorf("it was asked %d times more", n)
 			}
 		})
+	}
+}
+
+func TestASlowPartIsNotADeadBMC(t *testing.T) { // quirk 42
+	p := withMemory()
+	p.docs["/Memory"] = links("/Memory/7", "/Memory/1", "/Memory/8", "/Memory/2", "/Memory/9", "/Memory/3", "/Memory/10")
+	p.get = func(_ http.ResponseWriter, r *http.Request) bool {
+		if p.docs[strings.TrimPrefix(strings.TrimRight(r.URL.Path, "/"), "/redfish/v1")] == "" {
+			<-r.Context().Done()
+		}
+		return false
+	}
+	o := quick()
+	o.Try = 50 * time.Millisecond
+	if h, err := p.client(t, o).Hardware(t.Context()); err != nil || len(h.Memory) != 3 {
+		t.Errorf("%+v, %v; want those that answer", h.Memory, err)
 	}
 }
 

@@ -6,5 +6,7 @@
 // per BMC (G39). Of the answers to a login only those to the step that was sent last are let through, and a refusal after a
 // repeated message counts as slowness, not as a wrong password. What takes hundreds of commands, sensors and the event log, is
 // read in several sessions, each of which ends before the library would keep it alive from a goroutine of its own. Records of
-// sensors, events and FRUs are decoded here, as the library trusts their lengths. Quirk numbers in comments are those of the BMC handbook.
+// sensors, events and FRUs are decoded here, as the library trusts their lengths.
+//
+// Quirk numbers in comments are those of the BMC handbook, paragraphs (§) those of the IPMI 2.0 specification.
 package ipmi

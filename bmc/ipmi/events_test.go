@@ -166,32 +166,49 @@ func TestTheNewestEventsComeFirst(t *testing.T) {
 func TestEventsAreDescribed(t *testing.T) {
 	then := time.Date(2026, 11, 30, 8, 0, 0, 0, time.UTC)
 	now := uint32(then.Unix())
-	r := &repository{records: [][]byte{record(1, "CPU Temp", nil), compact(8, "PSU 1", types.SensorTypePowerSupply, types.EventReadingTypeSensorSpecific, nil)}}
+	const hot, bare = "Upper Critical - going high: reading 96 Cel, threshold 95 Cel", "Upper Critical - going high"
+	r := &repository{records: [][]byte{
+		record(1, "CPU Temp", nil), compact(8, "PSU 1", types.SensorTypePowerSupply, types.EventReadingTypeSensorSpecific, nil),
+	}}
+	numberless := func(e []byte) { e[13] = 0x09 }
+	details := func(kind, number, reading, d1, d2, d3 byte) func([]byte) {
+		return func(e []byte) { copy(e[10:], []byte{kind, number, reading, d1, d2, d3}) }
+	}
+	ofType := func(kind byte, at int, data ...byte) func([]byte) {
+		return func(e []byte) {
+			e[2] = kind
+			copy(e[at:], data)
+		}
+	}
 	for name, c := range map[string]struct {
-		at     uint32
-		change func(e []byte)
-		want   node.LogEntry
+		at       uint32
+		change   func(e []byte)
+		want     time.Time
+		severity node.Health
+		sensor   string
+		message  string
 	}{
-		"a threshold, with its numbers": {now, nil, node.LogEntry{At: then, Severity: node.HealthCritical, Sensor: "CPU Temp", Message: "Upper Critical - going high: reading 96 Cel, threshold 95 Cel"}},
-		"a threshold without numbers":   {now, func(e []byte) { e[13], e[14], e[15] = 0x07, 0xff, 0xff }, node.LogEntry{At: then, Severity: node.HealthWarning, Sensor: "CPU Temp", Message: "Upper Non-critical - going high"}},
-		"what is over":                  {now, func(e []byte) { e[12] |= 0x80 }, node.LogEntry{At: then, Severity: node.HealthOK, Sensor: "CPU Temp", Message: "Upper Critical - going high: reading 96 Cel, threshold 95 Cel (no longer)"}},
-		"a state":                       {now, func(e []byte) { copy(e[10:], []byte{0x08, 8, 0x6f, 0x01, 0xff, 0xff}) }, node.LogEntry{At: then, Severity: node.HealthCritical, Sensor: "PSU 1", Message: "Power Supply Failure detected"}},
-		"what only its maker explains":  {now, func(e []byte) { copy(e[10:], []byte{0x0c, 9, 0x6f, 0xa0, 0x01, 0x02}) }, node.LogEntry{At: then, Severity: node.HealthWarning, Sensor: "Memory 0x09", Message: "Correctable ECC / other correctable memory error [01 02]"}},
-		"an event that nobody knows":    {now, func(e []byte) { copy(e[10:], []byte{0xc8, 9, 0x71, 0x03, 0xff, 0xff}) }, node.LogEntry{At: then, Sensor: "unknown 0x09", Message: "unknown event 3"}},
-		"a clock that was not set":      {42, nil, node.LogEntry{Severity: node.HealthCritical, Sensor: "CPU Temp", Message: "Upper Critical - going high: reading 96 Cel, threshold 95 Cel"}},
-		"a clock from before 1980":      {0x12000000, func(e []byte) { e[13] = 0x09 }, node.LogEntry{Severity: node.HealthCritical, Sensor: "CPU Temp", Message: "Upper Critical - going high"}},
-		"no time":                       {0xffffffff, func(e []byte) { e[13] = 0x09 }, node.LogEntry{Severity: node.HealthCritical, Sensor: "CPU Temp", Message: "Upper Critical - going high"}},
-		"a maker's record with a time":  {now, func(e []byte) { e[2] = 0xc1; copy(e[7:], []byte{0xa2, 0x02, 0, 1, 2, 3, 4, 5, 6}) }, node.LogEntry{At: then, Message: "OEM record c1 of manufacturer 674: 010203040506"}},
-		"a maker's record without one":  {now, func(e []byte) { e[2] = 0xf0; copy(e[3:], []byte("fan 3 failed!")) }, node.LogEntry{Message: "OEM record f0: 66616e2033206661696c656421"}},
-		"a type that does not exist":    {now, func(e []byte) { e[2] = 0x03 }, node.LogEntry{At: then, Message: "record of unknown type 03: 20000401010159605f"}},
+		"a threshold, with its numbers": {now, nil, then, node.HealthCritical, "CPU Temp", hot},
+		"a threshold without numbers":   {now, details(1, 1, 1, 0x07, 0xff, 0xff), then, node.HealthWarning, "CPU Temp", "Upper Non-critical - going high"},
+		"what is over":                  {now, func(e []byte) { e[12] |= 0x80 }, then, node.HealthOK, "CPU Temp", hot + " (no longer)"},
+		"a state":                       {now, details(8, 8, 0x6f, 0x01, 0xff, 0xff), then, node.HealthCritical, "PSU 1", "Power Supply Failure detected"},
+		"what only its maker explains": {now, details(0x0c, 9, 0x6f, 0xa0, 1, 2), then, node.HealthWarning, "Memory 0x09",
+			"Correctable ECC / other correctable memory error [01 02]"},
+		"an event that nobody knows":   {now, details(0xc8, 9, 0x71, 0x03, 0xff, 0xff), then, "", "unknown 0x09", "unknown event 3"},
+		"a clock that was not set":     {42, nil, time.Time{}, node.HealthCritical, "CPU Temp", hot},
+		"a clock from before 1980":     {0x12000000, numberless, time.Time{}, node.HealthCritical, "CPU Temp", bare},
+		"no time":                      {0xffffffff, numberless, time.Time{}, node.HealthCritical, "CPU Temp", bare},
+		"a maker's record with a time": {now, ofType(0xc1, 7, 0xa2, 2, 0, 1, 2, 3, 4, 5, 6), then, "", "", "OEM record c1 of manufacturer 674: 010203040506"},
+		"a maker's record without one": {now, ofType(0xf0, 3, []byte("fan 3 failed!")...), time.Time{}, "", "", "OEM record f0: 66616e2033206661696c656421"},
+		"a type that does not exist":   {now, ofType(0x03, 3), then, "", "", "record of unknown type 03: 20000401010159605f"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := &eventLog{entries: [][]byte{logged(7, c.at, c.change)}}
 			b := (&standIn{answers: l.answers(r.answers())}).start(t)
 			got, err := able(t, ipmi.New(quick()), b.node()).Events(t.Context(), 0)
-			c.want.ID = "7"
-			if err != nil || len(got) != 1 || got[0] != c.want {
-				t.Errorf("%+v, %v\nwant %+v", got, err, c.want)
+			want := node.LogEntry{ID: "7", At: c.want, Severity: c.severity, Sensor: c.sensor, Message: c.message}
+			if err != nil || len(got) != 1 || got[0] != want {
+				t.Errorf("%+v, %v\nwant %+v", got, err, want)
 			}
 		})
 	}

@@ -30,11 +30,19 @@ func (s *session) tired() error {
 	return nil
 }
 
-// end closes the session. The library needs a living context to tell the BMC and a dead one to free the socket without waiting.
+// end closes the session. If the caller's context has ended, the BMC is told all the same, but nobody waits for its answer.
 func (s *session) end(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, goodbye)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
 	defer cancel()
 	_ = s.Close(ctx) // nobody is helped by an error here: the socket is closed in any case
+	s.unhook()
+}
+
+// drop frees the socket of a login that failed. The library does so without waiting if its context has ended.
+func (s *session) drop(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	_ = s.Close(ctx) // it says that the context has ended
 	s.unhook()
 }
 
@@ -77,19 +85,27 @@ func (c *client) login(ctx context.Context, r Rung, suite types.CipherSuiteID) (
 	g.WithCipherSuiteID(suite).WithMaxPrivilegeLevel(types.PrivilegeLevelOperator)
 	s := &session{Client: g, unhook: hook.release}
 	if err := g.Connect(ctx); err != nil {
-		gone, cancel := context.WithCancel(ctx)
-		cancel()
-		s.end(gone)
-		if hook.door != nil && hook.door.doubtful() {
-			return nil, &doubtful{err}
-		}
-		return nil, err
+		return nil, s.failed(ctx, hook.door, err)
 	}
 	s.retire = time.Now().Add(c.driver.options.Session)
 	return s, nil
 }
 
-// hookedDialer gives the library a socket that closes when the caller's context ends, so that no read outlives the caller.
+// failed cleans up after a login, and is the error of it. A BMC that let us in may still have refused the privilege.
+func (s *session) failed(ctx context.Context, door *socket, err error) error {
+	if door != nil && door.inside.Load() {
+		s.end(ctx)
+		return err
+	}
+	s.drop(ctx)
+	if door != nil && door.doubtful() {
+		return &doubtful{err}
+	}
+	return err
+}
+
+// hookedDialer gives the library a socket that hears nothing more when the caller's context ends, so that no read outlives the
+// caller.
 type hookedDialer struct {
 	ctx     context.Context
 	address string
@@ -105,7 +121,7 @@ func (h *hookedDialer) Dial(network, _ string) (net.Conn, error) {
 		return nil, err
 	}
 	h.door = &socket{Conn: conn}
-	h.stop = context.AfterFunc(h.ctx, func() { _ = h.door.Close() })
+	h.stop = context.AfterFunc(h.ctx, h.door.interrupt)
 	return h.door, nil
 }
 

@@ -2,8 +2,8 @@ package ipmi
 
 import (
 	"net"
-	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // socket is a client's door to its BMC. The library takes whatever comes first for the answer to a step of a login; of an
@@ -13,9 +13,8 @@ type socket struct {
 	net.Conn
 	step     atomic.Uint32 // of the login that was sent last; 0 outside of it
 	repeated atomic.Bool   // the message with the user was sent again
-
-	once sync.Once
-	err  error
+	inside   atomic.Bool   // something was sent after the login
+	deaf     atomic.Bool   // the caller has gone: nobody waits for answers any more
 }
 
 // Formats of datagrams, §13.6 and §13.27.3.
@@ -35,8 +34,11 @@ func (s *socket) Write(b []byte) (int, error) {
 	if step != openRequest && step != rakpRequest1 && step != rakpRequest3 {
 		step = 0
 	}
-	if s.step.Swap(step) == rakpRequest1 && step == rakpRequest1 {
+	switch before := s.step.Swap(step); {
+	case before == rakpRequest1 && step == rakpRequest1:
 		s.repeated.Store(true)
+	case before == rakpRequest3 && step == 0:
+		s.inside.Store(true)
 	}
 	return s.Conn.Write(b)
 }
@@ -45,6 +47,9 @@ func (s *socket) Write(b []byte) (int, error) {
 func (s *socket) Read(b []byte) (int, error) {
 	for {
 		n, err := s.Conn.Read(b)
+		if s.deaf.Load() {
+			return 0, net.ErrClosed
+		}
 		if err != nil {
 			return n, err
 		}
@@ -52,6 +57,23 @@ func (s *socket) Read(b []byte) (int, error) {
 			return n, nil
 		}
 	}
+}
+
+// interrupt ends the reading for good. What is written still goes out.
+func (s *socket) interrupt() {
+	s.deaf.Store(true)
+	_ = s.Conn.SetReadDeadline(past) // it fails on a closed socket alone
+}
+
+var past = time.Unix(1, 0)
+
+// SetReadDeadline keeps an interrupted socket from waiting again.
+func (s *socket) SetReadDeadline(t time.Time) error {
+	err := s.Conn.SetReadDeadline(t)
+	if s.deaf.Load() {
+		err = s.Conn.SetReadDeadline(past)
+	}
+	return err
 }
 
 // doubtful tells that a refusal need not mean a wrong password. A BMC that gets the message with the user twice draws a new number
@@ -64,10 +86,4 @@ func payload(b []byte) byte {
 		return 0
 	}
 	return b[payloadAt] & payloadBits
-}
-
-// Close closes the socket the first time: both the context and the library do.
-func (s *socket) Close() error {
-	s.once.Do(func() { s.err = s.Conn.Close() })
-	return s.err
 }

@@ -35,7 +35,7 @@ func (s *Server) listenIPMI(addr netip.Addr, port int) error {
 
 func (s *Server) serveIPMI(door *socket) error {
 	b := bmc.New(bmc.DeviceInfo{
-		DeviceID: 0x20, DeviceRevision: 1, FirmwareMajor: 1, FirmwareMinor: 0x02, IPMIVersion: 0x20, ManufacturerID: 0xfffffe, ProductID: 0x0100, AdditionalDeviceSupport: 0x8f,
+		DeviceID: 0x20, DeviceRevision: 1, FirmwareMajor: 1, FirmwareMinor: 0x02, IPMIVersion: 0x02, ManufacturerID: 0xfffffe, ProductID: 0x0100, AdditionalDeviceSupport: 0x8f,
 	}, uuid.MustParse(s.hardware.uuid), simulatedHAL{mock.New(), s}, bmc.WithV15Disabled())
 	s.account = &account{bmc: b, password: string(s.Password), door: door}
 	if err := s.account.add(s.User); err != nil {

@@ -3,6 +3,7 @@ package sim_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -16,10 +17,10 @@ import (
 )
 
 func TestIPMIQuirks(t *testing.T) {
-	for _, q := range ipmiQuirks {
+	for i, q := range ipmiQuirks {
 		t.Run(string(q.fault), func(t *testing.T) {
 			t.Parallel() // some wait for datagrams that do not come
-			s := startIPMI(t, sim.Options{Password: "demo-password-of-20b"})
+			s := startIPMI(t, sim.Options{Password: "demo-password-of-20b", FirstAddress: fmt.Sprintf("127.77.20.%d", i+1)})
 			if err := s.SwitchOn(q.fault, q.strength); err != nil {
 				t.Fatal(err)
 			}

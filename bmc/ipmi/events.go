@@ -25,7 +25,7 @@ const (
 // Events reads the system event log. Its entries name their sensor if the BMC tells what sensors it has.
 func (c *client) Events(ctx context.Context, limit int) ([]node.LogEntry, error) {
 	w := &eventWalk{limit: limit}
-	err := c.walk(ctx, "event log", func(ctx context.Context, s *session) error { return w.run(ctx, c, s) })
+	err := c.walk(ctx, "event log", func(ctx context.Context, s *session) error { return waitForErasure(w.run(ctx, c, s)) })
 	if err != nil {
 		return nil, err
 	}
@@ -163,6 +163,14 @@ func read(ctx context.Context, s *session, id uint16) (e entry, there bool, err 
 	return entry{data: a.Data, next: a.NextRecordID}, true, nil
 }
 
+// waitForErasure makes a busy BMC of one that is erasing its log, which has a code of its own.
+func waitForErasure(err error) error {
+	if cc, _ := code(err); cc == types.CodeSELEraseInProgress {
+		return types.NewResponseError(types.CodeNodeBusy, "the log is being erased")
+	}
+	return err
+}
+
 // ClearLog empties the log and waits until the BMC has done so.
 func (c *client) ClearLog(ctx context.Context) error {
 	lost := 0
@@ -176,7 +184,7 @@ func (c *client) ClearLog(ctx context.Context) error {
 			} else if !refused(err) { // a BMC without reservations is asked without
 				return err
 			}
-			err = c.erase(ctx, s, reservation, &begun)
+			err = waitForErasure(c.erase(ctx, s, reservation, &begun))
 			if cc, _ := code(err); cc != types.CodeReservationCanceled || lost == mostLost {
 				return err
 			}
@@ -190,7 +198,11 @@ func (c *client) erase(ctx context.Context, s *session, reservation uint16, begu
 	for {
 		q := &storage.ClearSELRequest{ReservationID: reservation, GetErasureStatusFlag: *begun}
 		a := &storage.ClearSELResponse{}
-		if err := s.Exchange(ctx, q, a); err != nil {
+		err := s.Exchange(ctx, q, a)
+		if *begun && unsupported(err) {
+			return nil // it has begun, and cannot tell how far it is
+		}
+		if err != nil {
 			return err
 		}
 		*begun = true

@@ -214,6 +214,22 @@ func TestEventsAreDescribed(t *testing.T) {
 	}
 }
 
+func TestALogThatIsBeingErasedIsReadAfterwards(t *testing.T) {
+	l := &eventLog{entries: [][]byte{logged(1, 0x65000000, nil)}}
+	answers := l.answers(nil)
+	erasing := 3
+	answers[types.CommandGetSELEntry] = func(q []byte) ([]byte, types.CompletionCode) {
+		if erasing--; erasing >= 0 {
+			return nil, types.CodeSELEraseInProgress
+		}
+		return l.get(q)
+	}
+	b := (&standIn{answers: answers}).start(t)
+	if got, err := able(t, ipmi.New(quick()), b.node()).Events(t.Context(), 0); err != nil || len(got) != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func TestALogIsReadInShortSessionsToo(t *testing.T) {
 	l := &eventLog{}
 	for n := range uint16(5) {
@@ -267,6 +283,20 @@ func TestClearingTheLogWaitsUntilItIsEmpty(t *testing.T) {
 			}
 		})
 	}
+	t.Run("as far as a BMC tells that cannot say how far it is", func(t *testing.T) {
+		l := &eventLog{pending: 1}
+		answers := l.answers(nil)
+		answers[types.CommandClearSEL] = func(q []byte) ([]byte, types.CompletionCode) {
+			if q[5] != 0xaa {
+				return nil, types.CodeRequestDataFieldInvalid
+			}
+			return l.clear(q)
+		}
+		b := (&standIn{answers: answers}).start(t)
+		if err := able(t, ipmi.New(quick()), b.node()).ClearLog(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 	t.Run("not for ever", func(t *testing.T) {
 		l := &eventLog{lose: 1 << 20}
 		b := (&standIn{answers: l.answers(nil)}).start(t)

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/bougou/go-ipmi/pkg/types"
 	"go.uber.org/goleak"
 
 	"cagenut/bmc"
@@ -245,6 +247,24 @@ func TestAPowerCommandRefusedInBetweenStatesIsRepeated(t *testing.T) { // G34
 	s.SetFaults(sim.Faults{ResetConflicts: -1})
 	if err := c.SetPower(t.Context(), node.ActionOff); err == nil {
 		t.Error("a BMC that never powers off gave no error")
+	}
+}
+
+func TestARebootIsAPowerCycleWhereThereIsNoReset(t *testing.T) {
+	b := (&standIn{answers: map[types.Command]answer{
+		types.CommandGetChassisStatus: say(1, 0, 0),
+		types.CommandChassisControl: func(q []byte) ([]byte, types.CompletionCode) {
+			if q[0] == 3 {
+				return nil, types.CodeRequestDataFieldInvalid
+			}
+			return nil, types.CodeOK
+		},
+	}}).start(t)
+	if err := open(t, ipmi.New(quick()), b.node()).SetPower(t.Context(), node.ActionReboot); err != nil {
+		t.Error(err)
+	}
+	if got := b.sent(types.CommandChassisControl); !slices.Equal(got, []string{"03", "02"}) {
+		t.Errorf("sent %q, want a hard reset and then a power cycle", got)
 	}
 }
 

@@ -154,6 +154,32 @@ func TestOpenIPMIsSimulatorIsReachedThroughABadNetwork(t *testing.T) { // G39
 	}
 }
 
+func TestOpenIPMIsSimulatorIsWaitedForWhenItIsSlow(t *testing.T) { // G39
+	s := startSimulator(t)
+	s.set(t, "power", "1")
+	s.set(t, "delay", "0.4") // before every answer that its machine gives; logging in stays quick
+	o := patient()
+	o.Ladder = []ipmi.Rung{{Timeout: 100 * time.Millisecond, Retries: 1}, {Timeout: 10 * time.Second}}
+	if p, err := open(t, ipmi.New(o), s.node()).Power(t.Context()); err != nil || p != node.PowerOn {
+		t.Errorf("%q, %v", p, err)
+	}
+}
+
+func TestOpenIPMIsSimulatorThatRefusesToSwitchIsNotBelieved(t *testing.T) { // G34
+	s := startSimulator(t)
+	s.set(t, "refuse", "power boot")
+	c := open(t, ipmi.New(patient()), s.node())
+	if err := c.SetPower(t.Context(), node.ActionOff); err != nil {
+		t.Errorf("off, which it is: %v", err)
+	}
+	if err := c.SetPower(t.Context(), node.ActionOn); err == nil || errors.Is(err, node.ErrCredentials) || s.get("power") != "0" {
+		t.Errorf("on: %v, power %s", err, s.get("power"))
+	}
+	if err := c.SetBoot(t.Context(), node.Boot{Device: node.BootPXE}); err == nil {
+		t.Error("a boot device was set that the simulator refused")
+	}
+}
+
 func TestASimulatorThatHasGoneIsUnreachable(t *testing.T) { // G36
 	s := startSimulator(t)
 	d := ipmi.New(patient())

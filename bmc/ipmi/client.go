@@ -148,6 +148,8 @@ func (c *client) fail(ctx context.Context, doing string, err error) error {
 	switch {
 	case errors.As(err, &u):
 		return err
+	case why != "" && len(c.password) > oldMaxPassword:
+		return fmt.Errorf("ipmi: %s at %s: %s (some BMCs keep only %d bytes of a password, and this one is longer): %w", doing, c.address(), why, oldMaxPassword, node.ErrCredentials)
 	case why != "":
 		return fmt.Errorf("ipmi: %s at %s: %s: %w", doing, c.address(), why, node.ErrCredentials)
 	case errors.Is(ctx.Err(), context.Canceled):

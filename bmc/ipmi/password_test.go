@@ -55,6 +55,18 @@ func TestAPasswordThatOnlyBeginsRightIsRefused(t *testing.T) { // G38: nothing m
 	}
 }
 
+func TestOfALongPasswordThatIsRefusedItIsSaidThatItMayHaveBeenCut(t *testing.T) { // G38, quirk 61
+	b := (&standIn{password: "0123456789abcdef"}).start(t)
+	for given, hinted := range map[string]bool{"0123456789abcdefg": true, "0123456789abcdeX": false} {
+		n := b.node()
+		n.DriverInfo["ipmi_password"] = given
+		_, err := open(t, ipmi.New(quick()), n).Power(t.Context())
+		if !errors.Is(err, node.ErrCredentials) || strings.Contains(err.Error(), "only 16 bytes") != hinted || strings.Contains(err.Error(), given) {
+			t.Errorf("%d bytes: %v", len(given), err)
+		}
+	}
+}
+
 func TestAWrongPasswordIsOneFailedLogin(t *testing.T) { // BMCs lock accounts
 	for name, suites := range map[string][]types.CipherSuiteID{"any suite": nil, "3 only": {types.CipherSuiteID3}, "17 only": {types.CipherSuiteID17}} {
 		t.Run(name, func(t *testing.T) {

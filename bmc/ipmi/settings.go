@@ -14,6 +14,8 @@ const (
 	usualPort   = 623
 	maxUser     = 16 // bytes, by the standard
 	maxPassword = 20 // bytes, by the standard; go-ipmi would cut silently
+	// oldMaxPassword is what IPMI 1.5 had; some BMCs keep no more (quirk 61).
+	oldMaxPassword = 16
 )
 
 // settings are a node's driver_info as this driver reads it.

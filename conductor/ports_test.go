@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"cagenut/conductor"
 	"cagenut/node"
@@ -64,7 +65,17 @@ func TestPortsWaitForTheirNode(t *testing.T) {
 				w.clock.hurries = false
 				answer := make(chan error, 1)
 				go func() { answer <- do(w, n, other, p) }()
-				w.clock.untilWaiting(1)
+				waits := make(chan struct{})
+				go func() {
+					w.clock.untilWaiting(1)
+					close(waits)
+				}()
+				select {
+				case <-waits:
+				case err := <-answer:
+					w.clock.After(time.Hour) // lets the goroutine go
+					t.Fatalf("it did not wait: %v", err)
+				}
 				_, err := w.store.Move(t.Context(), node.Move{Node: held.UUID, From: node.Manageable, Held: "somebody", At: w.clock.Now()})
 				w.must(err)
 				w.clock.advance(w.LockPatience / 2)

@@ -64,44 +64,6 @@ func TestAPropertyThatIsRefusedIsFollowedByTheOlderOne(t *testing.T) {
 	}
 }
 
-func TestWritesCarryTheETagThatTheBMCWants(t *testing.T) { // quirks 18, 20, 21
-	for name, c := range map[string]struct {
-		header, body string
-		takes        func(tag string, try int) bool
-		tags         []string
-	}{
-		"the header's":                       {`"h"`, `"b"`, func(tag string, _ int) bool { return tag == `"h"` }, []string{`"h"`}},
-		"the body's, without a header":       {"", `"b"`, func(tag string, _ int) bool { return tag == `"b"` }, []string{`"b"`}},
-		"now and then stale (21)":            {`"h"`, "", func(_ string, try int) bool { return try == 2 }, []string{`"h"`, `"h"`}},
-		"a weak one in its strong form (20)": {`W/"h"`, "", func(tag string, _ int) bool { return tag == `"h"` }, []string{`W/"h"`, `"h"`}},
-		"one that never matches (20)":        {`"h-gzip"`, "", func(tag string, _ int) bool { return tag == "" }, []string{`"h-gzip"`, `"h-gzip"`, ""}},
-		"none at all":                        {"", "", func(tag string, _ int) bool { return tag == "" }, []string{""}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := newPeer(fmt.Sprintf(`"IndicatorLED":"Off","@odata.etag":%q`, c.body), "", "")
-			if c.body == "" {
-				p = newPeer(`"IndicatorLED":"Off"`, "", "")
-			}
-			p.get = func(w http.ResponseWriter, _ *http.Request) bool {
-				if c.header != "" {
-					w.Header().Set("ETag", c.header)
-				}
-				return false
-			}
-			var tags []string
-			p.act = func(w http.ResponseWriter, r *http.Request, _ map[string]any) {
-				tags = append(tags, r.Header.Get("If-Match"))
-				if !c.takes(tags[len(tags)-1], len(tags)) {
-					w.WriteHeader(http.StatusPreconditionFailed)
-				}
-			}
-			if err := p.client(t, quick()).SetIndicator(t.Context(), node.IndicatorOn); err != nil || !slices.Equal(tags, c.tags) {
-				t.Errorf("%v, sent with %q, want %q", err, tags, c.tags)
-			}
-		})
-	}
-}
-
 func TestTheServerIsInterruptedOnce(t *testing.T) {
 	reset := `"PowerState":%q,"Actions":{"#ComputerSystem.Reset":{"target":"/redfish/v1/reset"%s}}`
 	for name, c := range map[string]struct {

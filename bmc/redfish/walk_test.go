@@ -330,9 +330,15 @@ func TestNoLinkLeadsToAnotherHost(t *testing.T) {
 	defer other.Close()
 	host := strings.TrimPrefix(other.URL, "http://")
 	for _, link := range []string{"@" + host + "/Memory", other.URL + "/Memory", "//" + host + "/Memory", ".evil.example/Memory", "N/A"} {
-		p := newPeer(fmt.Sprintf(`"Memory":{"@odata.id":%q}`, link), "", "")
-		if h, err := p.client(t, quick()).Hardware(t.Context()); err != nil || len(h.Memory) != 0 {
+		p := newPeer(fmt.Sprintf(`"PowerState":"On","Memory":{"@odata.id":%q},"Actions":{"#ComputerSystem.Reset":{"target":%q}}`, link, link), "", "")
+		p.docs[""] = fmt.Sprintf(`{"Systems":{"@odata.id":"/redfish/v1/Systems"},"Managers":{"@odata.id":%q},"Links":{"Sessions":{"@odata.id":%q}}}`, link, link)
+		p.act = func(w http.ResponseWriter, _ *http.Request, _ map[string]any) { w.WriteHeader(http.StatusNotFound) }
+		c := p.client(t, quick())
+		if h, err := c.Hardware(t.Context()); err != nil || len(h.Memory) != 0 {
 			t.Errorf("%s: %+v, %v", link, h.Memory, err)
+		}
+		if err := c.InjectNMI(t.Context()); err == nil {
+			t.Errorf("%s: the NMI went somewhere", link)
 		}
 	}
 }

@@ -6,5 +6,8 @@
 // boot files, as a DHCP server would, and everything else comes over HTTP. It writes the ramdisk's report with structs of its own,
 // so that it and the reader of reports check each other.
 //
+// What is wrong with a BMC is a [Fault], switched on for one server with a strength; AllFaults lists them. Everything that a BMC
+// was asked is kept (Requests). Rack.Control is both over HTTP, for tests in any language (docs/simulator.md).
+//
 // Life cycle: Start, then Close, which ends all listeners and goroutines. All methods are safe for concurrent use.
 package sim

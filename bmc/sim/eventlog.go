@@ -24,7 +24,6 @@ var (
 	eventOn       = event{severity: node.HealthOK, message: "The server was switched on.", sensor: "Power", kind: 0x22, offset: 0}
 	eventOff      = event{severity: node.HealthOK, message: "The server was switched off.", sensor: "Power", kind: 0x22, offset: 5}
 	eventNMI      = event{severity: node.HealthWarning, message: "A diagnostic interrupt was sent.", sensor: "NMI", kind: 0x13, offset: 0}
-	eventAC       = event{severity: node.HealthOK, message: "Mains power came back.", sensor: "Power Unit", kind: 0x08, offset: 0}
 	eventPSUFails = event{severity: node.HealthCritical, message: "Power supply 2 has failed.", sensor: "PSU2 Status", kind: 0x08, offset: 1}
 )
 

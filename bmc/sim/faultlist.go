@@ -37,7 +37,6 @@ const (
 	FaultPOSTBusy      Fault = "post-busy"
 	FaultFailedPSU     Fault = "failed-psu"
 	FaultHotInlet      Fault = "hot-inlet"
-	FaultFailedDrive   Fault = "failed-drive"
 	FaultClockUnset    Fault = "clock-unset"
 )
 
@@ -121,6 +120,7 @@ const (
 	FaultSmartStorage      Fault = "smart-storage"
 	FaultUnknownSummaries  Fault = "unknown-summaries"
 	FaultSummariesCountGPU Fault = "summaries-count-gpu"
+	FaultFailedDrive       Fault = "failed-drive"
 )
 
 // Of IPMI.
@@ -188,7 +188,6 @@ var bothFaults = []FaultInfo{
 	{Fault: FaultPOSTBusy, What: "Refuses boot overrides for a while after power-on.", Like: "HPE iLO", Delay: 30 * time.Second},
 	{Fault: FaultFailedPSU, Steady: true, What: "Power supply 2 has failed: health is critical."},
 	{Fault: FaultHotInlet, Steady: true, What: "The air is too hot: health is a warning."},
-	{Fault: FaultFailedDrive, Steady: true, What: "The last drive is about to fail: health is a warning (Redfish alone tells)."},
 	{Fault: FaultClockUnset, Steady: true, What: "Its clock was never set: the log is of 1970."},
 }
 

@@ -75,4 +75,5 @@ var redfishFaults = []FaultInfo{
 	{Fault: FaultSmartStorage, Steady: true, What: "Storage is empty, the drives are under Oem.", Like: "HPE iLO 4 and 5"},
 	{Fault: FaultUnknownSummaries, Steady: true, What: "The summaries of memory and processors are null."},
 	{Fault: FaultSummariesCountGPU, Steady: true, What: "The summary of processors counts GPUs.", Like: "Cray"},
+	{Fault: FaultFailedDrive, Steady: true, What: "The last drive is about to fail: health is a warning."},
 }

@@ -183,6 +183,10 @@ func TestIPMIDescribesTheServer(t *testing.T) {
 	if err != nil || id.MajorIPMIVersion != 2 || id.MajorFirmwareRevision != 1 || id.MinorFirmwareRevision != 2 {
 		t.Errorf("%v, %+v", err, id)
 	}
+	ip, mac := &types.LanConfigParam_IP{}, &types.LanConfigParam_MAC{}
+	if err := c.GetLanConfigParamsFor(ctx, 1, &types.LanConfigParams{IP: ip, MAC: mac}); err != nil || ip.IP.String() != s.Address || mac.MAC.String() != reportOf(t, s).Inventory.BMCMAC {
+		t.Errorf("%v, %s, %s", err, ip.IP, mac.MAC)
+	}
 	guid, err := c.GetSystemGUID(ctx)
 	if err != nil {
 		t.Fatal(err)

@@ -142,6 +142,23 @@ func (h simulatedHAL) Chassis() hal.ChassisHAL { return &chassis{s: h.s} }
 // Storage is where sensors are described, and the server itself.
 func (h simulatedHAL) Storage() hal.StorageHAL { return records{h.s} }
 
+// Network is where the BMC is.
+func (h simulatedHAL) Network() hal.NetworkHAL { return network{h.s} }
+
+type network struct{ s *Server }
+
+// GetConfig is the BMC's address.
+func (n network) GetConfig(context.Context) (*hal.IPConfig, error) {
+	c := &hal.IPConfig{Mask: [4]byte{255, 0, 0, 0}, Port: uint16(n.s.Port)}
+	copy(c.IP[:], net.ParseIP(n.s.host).To4())
+	mac, err := net.ParseMAC(n.s.hardware.bmcMAC)
+	copy(c.MAC[:], mac)
+	return c, err
+}
+
+// SetConfig is refused.
+func (network) SetConfig(context.Context, *hal.IPConfig) error { return hal.ErrNotSupported }
+
 // account is the one account of an IPMI BMC.
 type account struct {
 	bmc      *bmc.BMC

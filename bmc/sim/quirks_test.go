@@ -65,9 +65,6 @@ func TestEveryFaultHasATest(t *testing.T) {
 			t.Errorf("%s says nothing of itself", f.Fault)
 		}
 		for _, driver := range f.Drivers {
-			if f.Fault == sim.FaultFailedDrive && driver == node.DriverIPMI {
-				continue // IPMI tells nothing of drives
-			}
 			if !tested[driver+" "+string(f.Fault)] {
 				t.Errorf("%s over %s has no row in a table", f.Fault, driver)
 			}

@@ -73,7 +73,7 @@ func newServer(ctx context.Context, r *Rack, i int) *Server {
 		s.machine.drives = newDrives()
 	}
 	s.requests.most = r.options.KeepRequests
-	s.events.add(eventAC)
+	s.events.add(eventCleared) // in the factory
 	return s
 }
 

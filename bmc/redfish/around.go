@@ -78,6 +78,20 @@ func (c *connection) expansion() string {
 	return ""
 }
 
+// expansionKnown tells whether a look has been taken at what the BMC leaves out when it expands.
+func (c *connection) expansionKnown() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.expanded
+}
+
+// doExpand remembers that the BMC leaves nothing out.
+func (c *connection) doExpand() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.expanded = true
+}
+
 // dontExpand remembers that the BMC offers expansion and fails at it.
 func (c *connection) dontExpand() {
 	c.mu.Lock()

@@ -51,7 +51,10 @@ func (ch *change) patch(path string, body map[string]any) error {
 		if etag, err = ch.etag(path); err != nil {
 			return err
 		}
-		if err = ch.send(etag, patch); status(err) != http.StatusPreconditionFailed {
+		if err = ch.send(etag, patch); lost(err) {
+			continue // to write a property twice is to write it once
+		}
+		if status(err) != http.StatusPreconditionFailed {
 			return err
 		}
 		if strong, weak := strings.CutPrefix(etag, "W/"); weak {
@@ -59,6 +62,9 @@ func (ch *change) patch(path string, body map[string]any) error {
 				return err
 			}
 		}
+	}
+	if lost(err) {
+		return err
 	}
 	return ch.send("", patch)
 }

@@ -82,8 +82,8 @@ func TestTasksAreFollowedToTheirEnd(t *testing.T) { // quirk 37
 				c.looks[min(asked, len(c.looks))-1](w)
 				return true
 			}
-			if err := p.client(t, quick()).ClearLog(t.Context()); (err == nil) != c.good || asked != c.asked || len(p.sent) != 1 {
-				t.Errorf("%v, asked %d times, sent %v", err, asked, p.sent)
+			if err := p.client(t, quick()).ClearLog(t.Context()); (err == nil) != c.good || asked != c.asked || len(p.writes()) != 1 {
+				t.Errorf("%v, asked %d times, sent %v", err, asked, p.writes())
 			}
 		})
 	}
@@ -94,4 +94,65 @@ func say(status int, body string) func(http.ResponseWriter) {
 		w.WriteHeader(status)
 		_, _ = w.Write([]byte(body))
 	}
+}
+
+func TestALostAnswerIsFollowedByALook(t *testing.T) { // G34, G35
+	hangUp := func(w http.ResponseWriter) {
+		if c, _, err := w.(http.Hijacker).Hijack(); err == nil {
+			_ = c.Close()
+		}
+	}
+	t.Run("an ejection that was carried out is not repeated", func(t *testing.T) {
+		tr := newTray("system", map[string]*slot{"1": {types: cd, actions: "both", in: true, image: image}})
+		tr.act = func(w http.ResponseWriter, _ *http.Request, _ map[string]any) {
+			tr.slots["1"].in = false
+			hangUp(w)
+		}
+		if err := tr.client(t, quick()).Eject(t.Context(), ""); err != nil || len(tr.writes()) != 1 {
+			t.Errorf("%v, sent %v", err, tr.writes())
+		}
+	})
+	t.Run("one that was not is repeated, once", func(t *testing.T) {
+		tr := newTray("system", map[string]*slot{"1": {types: cd, actions: "both", in: true, image: image}})
+		tr.act = func(w http.ResponseWriter, _ *http.Request, _ map[string]any) { hangUp(w) }
+		if err := tr.client(t, quick()).Eject(t.Context(), ""); err == nil || len(tr.writes()) != 2 {
+			t.Errorf("%v, sent %v", err, tr.writes())
+		}
+	})
+	t.Run("an insertion that was not carried out is repeated", func(t *testing.T) {
+		tr := newTray("system", map[string]*slot{"1": {types: cd, actions: "both"}})
+		tr.act = func(w http.ResponseWriter, r *http.Request, body map[string]any) {
+			if len(tr.sent) == 1 {
+				hangUp(w)
+				return
+			}
+			tr.carryOut(w, r, body)
+		}
+		if err := tr.client(t, quick()).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image}); err != nil || len(tr.writes()) != 2 {
+			t.Errorf("%v, sent %v", err, tr.writes())
+		}
+	})
+	t.Run("a property is written again, a log is not cleared again, a server not interrupted again", func(t *testing.T) {
+		p := logs(map[string]string{"/L/SEL": service("SEL", "SEL", "/E")})
+		p.docs["/E"] = members()
+		p.docs["/Systems/1"] = `{"@odata.id":"/redfish/v1/Systems/1","PowerState":"On","IndicatorLED":"Off",` + to("LogServices", "/L") +
+			`,"Actions":{"#ComputerSystem.Reset":{"target":"/redfish/v1/reset","ResetType@Redfish.AllowableValues":["Nmi"]}}}`
+		p.act = func(w http.ResponseWriter, _ *http.Request, _ map[string]any) { hangUp(w) }
+		c := p.client(t, quick())
+		for what, want := range map[string]int{"light": 2, "log": 1, "NMI": 1} {
+			p.forget()
+			var err error
+			switch what {
+			case "light":
+				err = c.SetIndicator(t.Context(), node.IndicatorOn)
+			case "log":
+				err = c.ClearLog(t.Context())
+			case "NMI":
+				err = c.InjectNMI(t.Context())
+			}
+			if err == nil || len(p.writes()) != want {
+				t.Errorf("%s: %v, sent %v; want %d", what, err, p.writes(), want)
+			}
+		}
+	})
 }

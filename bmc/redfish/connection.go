@@ -22,8 +22,8 @@ type connection struct {
 	systems string            // path of the systems collection
 	chosen  string            // the system that was found where driver_info names none
 	root    resource          // the service root
-	// unexpanded is set where the BMC offers to expand collections and fails at it.
-	unexpanded bool
+	// unexpanded is set where the BMC offers to expand collections and fails at it, expanded where it has been seen to work.
+	unexpanded, expanded bool
 }
 
 func newConnection(s settings, o Options) (*connection, error) {

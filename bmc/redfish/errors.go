@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -81,6 +82,11 @@ func status(err error) int {
 		return e.HTTPReturnedStatusCode
 	}
 	return 0
+}
+
+// lost tells of a connection that broke before the answer came: nobody knows whether the BMC has done what it was asked.
+func lost(err error) bool {
+	return status(err) == 0 && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE))
 }
 
 // busy tells of refusals that end by themselves: the BMC is in the middle of something (quirks 6, 32, 36).

@@ -84,8 +84,8 @@ func TestALogThatCannotBeReadNowIsNotReplacedByAnother(t *testing.T) {
 	if _, err := c.Events(t.Context(), 0); !errors.As(err, new(*node.Unreachable)) {
 		t.Errorf("reading: %v, want *node.Unreachable", err)
 	}
-	if err := c.ClearLog(t.Context()); !errors.As(err, new(*node.Unreachable)) || len(p.sent) > 0 {
-		t.Errorf("clearing: %v, sent %v; want *node.Unreachable, and nothing cleared", err, p.sent)
+	if err := c.ClearLog(t.Context()); !errors.As(err, new(*node.Unreachable)) || len(p.writes()) > 0 {
+		t.Errorf("clearing: %v, sent %v; want *node.Unreachable, and nothing cleared", err, p.writes())
 	}
 }
 
@@ -188,8 +188,8 @@ func TestTheLogIsClearedOnce(t *testing.T) { // quirks 18, 19, 37
 				w.WriteHeader(status)
 			}
 			err := p.client(t, quick()).ClearLog(t.Context())
-			if (err == nil) != c.good || len(p.sent) != c.sent || p.sent[0] != "POST /clear/SEL {}" || tags[0] != "" {
-				t.Errorf("%v, sent %v with %q", err, p.sent, tags)
+			if (err == nil) != c.good || len(p.writes()) != c.sent || p.writes()[0] != "POST /clear/SEL {}" || tags[0] != "" {
+				t.Errorf("%v, sent %v with %q", err, p.writes(), tags)
 			}
 			if c.answers[0] == 428 && tags[1] != `"now"` {
 				t.Errorf("the second was sent with %q", tags[1])

@@ -47,7 +47,8 @@ func (c *client) light(ctx context.Context, ability string) (l light, err error)
 	return l, err
 }
 
-// SetIndicator switches the light by the property that the BMC has; the newer one knows no blinking.
+// SetIndicator switches the light by the property that the BMC has. The older one says what is meant; the newer one knows no
+// blinking, and some BMCs blink for its "on".
 func (c *client) SetIndicator(ctx context.Context, to node.Indicator) error {
 	words := map[node.Indicator]string{node.IndicatorOff: "Off", node.IndicatorOn: "Lit", node.IndicatorBlinking: "Blinking"}
 	word, ok := words[to]
@@ -59,11 +60,11 @@ func (c *client) SetIndicator(ctx context.Context, to node.Indicator) error {
 		return err
 	}
 	var bodies []map[string]any
-	if l.active != nil && to != node.IndicatorBlinking {
-		bodies = append(bodies, map[string]any{"LocationIndicatorActive": to == node.IndicatorOn})
-	}
 	if l.led != "" {
 		bodies = append(bodies, map[string]any{"IndicatorLED": word})
+	}
+	if l.active != nil && to != node.IndicatorBlinking {
+		bodies = append(bodies, map[string]any{"LocationIndicatorActive": to == node.IndicatorOn})
 	}
 	if len(bodies) == 0 {
 		return c.unsupported("set_indicator_state") // of blinking

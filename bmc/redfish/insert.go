@@ -131,7 +131,7 @@ func (ch *change) insert(d virtualDrive, m node.Medium) error {
 		case refused(err) && !busy(err):
 			bodies = demanded(bodies, i, m, err)
 			i++
-		case status(err)/100 == 5 && tries < insertTries && sleep(ch.ctx, ch.c.options.BusyPause) == nil:
+		case (status(err)/100 == 5 || lost(err)) && tries < insertTries && sleep(ch.ctx, ch.c.options.BusyPause) == nil:
 			tries++
 		default:
 			return err
@@ -249,14 +249,10 @@ func (c *client) Eject(ctx context.Context, kind node.MediumKind) error {
 // eject empties a drive and waits until it says so: some BMCs show the old image for a while (quirk 27). That the drive is empty
 // counts, whatever the BMC answered (quirk 26).
 func (ch *change) eject(d virtualDrive) error {
-	var err error
-	if d.eject != "" {
-		err = ch.post(d.eject, map[string]any{}, "")
-	} else {
-		for _, body := range []map[string]any{{"Image": nil, "Inserted": false}, {"Image": nil}, {"Inserted": false}} {
-			if err = ch.patch(d.path, body); err == nil || !refused(err) {
-				break
-			}
+	err := ch.takeOut(d)
+	if lost(err) {
+		if now, lookErr := ch.drive(d.path); lookErr == nil && now.Inserted {
+			err = ch.takeOut(d)
 		}
 	}
 	if err != nil {
@@ -269,4 +265,17 @@ func (ch *change) eject(d virtualDrive) error {
 		return err
 	}
 	return ch.until(d, "the BMC accepted the ejection, but still shows the image as inserted", func(now virtualDrive) bool { return !now.Inserted })
+}
+
+// takeOut sends the ejection: the action, and to a drive without it what it may take of the properties (quirk 23).
+func (ch *change) takeOut(d virtualDrive) (err error) {
+	if d.eject != "" {
+		return ch.post(d.eject, map[string]any{}, "")
+	}
+	for _, body := range []map[string]any{{"Image": nil, "Inserted": false}, {"Image": nil}, {"Inserted": false}} {
+		if err = ch.patch(d.path, body); err == nil || !refused(err) {
+			break
+		}
+	}
+	return err
 }

@@ -185,8 +185,8 @@ func TestAnImageIsInserted(t *testing.T) { // quirks 23 to 29, G35
 			if err := tr.client(t, quick()).Insert(t.Context(), c.medium); err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(tr.sent, c.sent) {
-				t.Errorf("sent %q\nwant %q", tr.sent, c.sent)
+			if !slices.Equal(tr.writes(), c.sent) {
+				t.Errorf("sent %q\nwant %q", tr.writes(), c.sent)
 			}
 			if s := tr.slots[c.in]; !s.in || s.image != image {
 				t.Errorf("drive %s: %+v", c.in, s)
@@ -220,8 +220,8 @@ func TestInsertingWaitsAndIsRepeatedOnlyAfterALook(t *testing.T) { // quirk 27, 
 			}
 			return 0, ""
 		}
-		if err := tr.client(t, quick()).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image}); err != nil || len(tr.sent) != 3 {
-			t.Errorf("%v, sent %v", err, tr.sent)
+		if err := tr.client(t, quick()).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image}); err != nil || len(tr.writes()) != 3 {
+			t.Errorf("%v, sent %v", err, tr.writes())
 		}
 	})
 	t.Run("the BMC says no and has done it", func(t *testing.T) {
@@ -230,8 +230,8 @@ func TestInsertingWaitsAndIsRepeatedOnlyAfterALook(t *testing.T) { // quirk 27, 
 			tr.slots["1"].in, tr.slots["1"].image = true, fmt.Sprint(body["Image"])
 			return 500, refusal("internal")
 		}
-		if err := tr.client(t, quick()).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image}); err != nil || len(tr.sent) != 1 {
-			t.Errorf("%v, sent %v", err, tr.sent)
+		if err := tr.client(t, quick()).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image}); err != nil || len(tr.writes()) != 1 {
+			t.Errorf("%v, sent %v", err, tr.writes())
 		}
 	})
 	t.Run("the task fails, with its reason", func(t *testing.T) {
@@ -242,8 +242,8 @@ func TestInsertingWaitsAndIsRepeatedOnlyAfterALook(t *testing.T) { // quirk 27, 
 		}
 		tr.get = func(http.ResponseWriter, *http.Request) bool { return false } // shows nothing inserted
 		err := tr.client(t, quick()).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image})
-		if !errors.As(err, new(*node.Unreachable)) || !strings.Contains(err.Error(), "cannot be reached") || len(tr.sent) != 1 {
-			t.Errorf("%v, sent %v", err, tr.sent)
+		if !errors.As(err, new(*node.Unreachable)) || !strings.Contains(err.Error(), "cannot be reached") || len(tr.writes()) != 1 {
+			t.Errorf("%v, sent %v", err, tr.writes())
 		}
 	})
 	t.Run("it is accepted and never shown", func(t *testing.T) {
@@ -253,15 +253,15 @@ func TestInsertingWaitsAndIsRepeatedOnlyAfterALook(t *testing.T) { // quirk 27, 
 		o.Media = o.Try / 10
 		err := tr.client(t, o).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image})
 		var u *node.Unreachable
-		if !errors.As(err, &u) || !u.Timeout || len(tr.sent) != 1 {
-			t.Errorf("%v, sent %v", err, tr.sent)
+		if !errors.As(err, &u) || !u.Timeout || len(tr.writes()) != 1 {
+			t.Errorf("%v, sent %v", err, tr.writes())
 		}
 	})
 	t.Run("there is no drive for it", func(t *testing.T) {
 		tr := newTray("system", map[string]*slot{"1": {types: usb, actions: "both"}})
 		err := tr.client(t, quick()).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image})
-		if !errors.As(err, new(*node.Unsupported)) || len(tr.sent) != 0 {
-			t.Errorf("%v, sent %v", err, tr.sent)
+		if !errors.As(err, new(*node.Unsupported)) || len(tr.writes()) != 0 {
+			t.Errorf("%v, sent %v", err, tr.writes())
 		}
 	})
 	t.Run("a password that the BMC echoes is masked", func(t *testing.T) {
@@ -316,8 +316,8 @@ func TestDrivesAreEmptied(t *testing.T) { // quirks 23, 26, 27, 30, G35
 				}
 			}
 			err := tr.client(t, quick()).Eject(t.Context(), c.kind)
-			if (err == nil) != c.good || !slices.Equal(tr.sent, c.sent) {
-				t.Errorf("%v, sent %q\nwant %q", err, tr.sent, c.sent)
+			if (err == nil) != c.good || !slices.Equal(tr.writes(), c.sent) {
+				t.Errorf("%v, sent %q\nwant %q", err, tr.writes(), c.sent)
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -104,4 +105,18 @@ func (p *peer) readsOf(path string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.reads[path]
+}
+
+// writes are what was written to it.
+func (p *peer) writes() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.sent)
+}
+
+// forget empties writes.
+func (p *peer) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sent = nil
 }

@@ -2,6 +2,7 @@ package redfish
 
 import (
 	"encoding/json"
+	"strings"
 
 	"cagenut/node"
 )
@@ -25,7 +26,8 @@ func storage(w *walk, s system) ([]node.StorageController, []node.Drive) {
 		}
 	}
 	if len(drives) == 0 {
-		drives = smartStorage(w, s)
+		more, disks := smartStorage(w, s)
+		controllers, drives = append(controllers, more...), disks
 	}
 	if len(drives) == 0 {
 		drives = simpleStorage(w, s)
@@ -113,9 +115,8 @@ func simpleStorage(w *walk, s system) []node.Drive {
 }
 
 // smartStorage is where older HPE firmware keeps disks: below its own extension of the system.
-func smartStorage(w *walk, s system) []node.Drive {
+func smartStorage(w *walk, s system) (controllers []node.StorageController, drives []node.Drive) {
 	oem := object(s.all["Oem"])
-	var out []node.Drive
 	for _, vendor := range []string{"Hpe", "Hp"} {
 		own := object(oem[vendor])
 		start := w.follow(object(own["Links"]), "SmartStorage")
@@ -123,14 +124,19 @@ func smartStorage(w *walk, s system) []node.Drive {
 			start = w.follow(own, "SmartStorage")
 		}
 		for _, controller := range w.collection(link(object(start["Links"])["ArrayControllers"]), "Links") {
+			controllers = append(controllers, node.StorageController{
+				Name: controller.word("Name", "Id"), Model: controller.word("Model"), Serial: controller.word("SerialNumber"),
+				Firmware: object(object(controller.resource["FirmwareVersion"])["Current"]).word("VersionString"), Health: controller.state().worst(),
+			})
 			links := object(controller.resource["Links"])
 			for _, d := range w.collection(link(links.first("PhysicalDrives", "DiskDrives")), "CapacityMiB", "Model") {
 				disk := drive(d.resource)
+				disk.Name = strings.TrimSpace(disk.Name + " " + d.word("Location")) // the names are all the same
 				disk.Bytes = d.whole("CapacityMiB") << 20
 				disk.Protocol = d.word("InterfaceType")
-				out = append(out, disk)
+				drives = append(drives, disk)
 			}
 		}
 	}
-	return out
+	return controllers, drives
 }

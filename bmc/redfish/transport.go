@@ -132,6 +132,11 @@ func (t *transport) once(req *http.Request, body []byte, p *pass) (answer, error
 		r.ContentLength = int64(len(body))
 	}
 	p.apply(r)
+	if r.Method != http.MethodGet {
+		// What changes something cannot be repeated when a kept connection turns out to be dead, as some BMCs leave them
+		// (quirk 41): it goes out on a fresh one.
+		t.plain.CloseIdleConnections()
+	}
 	res, err := t.plain.RoundTrip(r)
 	if err != nil {
 		return answer{}, err

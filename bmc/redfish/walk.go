@@ -1,6 +1,7 @@
 package redfish
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -210,7 +211,7 @@ func (w *walk) firstPage(path string) resource {
 	}
 	failed, failures, silences := w.failed, w.failures, w.silences
 	r := w.read(path + "?" + query)
-	if r != nil {
+	if r != nil && w.complete(r) {
 		w.seen[tidy(path)] = r
 		return r
 	}
@@ -222,6 +223,40 @@ func (w *walk) firstPage(path string) resource {
 		w.c.dontExpand()
 	}
 	return r
+}
+
+// complete tells whether a BMC's members are the same with their collection as one by one (quirk 55). The first one with nothing in
+// some field is asked for by itself, once for each BMC.
+func (w *walk) complete(collection resource) bool {
+	if w.c.expansionKnown() {
+		return true
+	}
+	for _, raw := range items(collection["Members"]) {
+		m, path := object(raw), link(raw)
+		if len(m) < 2 || path == "" || !hasNull(m, nil) {
+			continue
+		}
+		alone := w.get(path)
+		if alone == nil {
+			continue
+		}
+		if hasNull(m, alone) {
+			return false
+		}
+		w.c.doExpand()
+		return true
+	}
+	return true
+}
+
+// hasNull tells whether a field is null that is not null in another version of the resource; with none, whether any is.
+func hasNull(r, other resource) bool {
+	for key, v := range r {
+		if bytes.Equal(v, []byte("null")) && (other == nil || (len(other[key]) > 0 && !bytes.Equal(other[key], v))) {
+			return true
+		}
+	}
+	return false
 }
 
 // array follows each link of a list inside a resource. What is a link to a collection instead is read as one.

@@ -1,6 +1,12 @@
 // Package redfish is the driver for BMCs that speak Redfish, over gofish.
 //
 // gofish makes the requests and decodes errors. What it lacks is here: an http.RoundTripper per BMC that logs in once, renews
-// the session when the BMC forgot it, bounds every try and every body and repeats reads (never writes), and a lenient decoder for
-// the one resource we read, because real BMCs send fields of odd types. Quirk numbers in comments are those of the BMC handbook.
+// the session when the BMC forgot it, bounds every try and every body and repeats reads (never writes), and a lenient decoder,
+// because real BMCs send fields of odd types. Quirk numbers in comments are those of the BMC handbook.
+//
+// The client has all of bmc.Abilities. What it reads of many resources it reads by a walk: one request after the other, each
+// resource once, bounded in requests, pages, members and time; what is missing or broken is left out and the rest is used. What it
+// changes it sends by a change: ETags where they are wanted, tasks followed to their end, and nothing sent twice unless the BMC
+// has refused it or a look has shown that it was not done. A BMC that lacks an ability gets *node.Unsupported, one that cannot
+// answer now *node.Unreachable: the two are told apart.
 package redfish

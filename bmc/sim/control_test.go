@@ -201,7 +201,7 @@ func TestControlShowsAndForgetsTheRequestLog(t *testing.T) {
 		}
 	}
 	if !slices.ContainsFunc(log[ipmi.Name], func(e entry) bool {
-		return e.Method == "IPMI" && e.Path == "Set System Boot Options" && e.By == ipmi.User && *e.Status == 0
+		return e.Method == "IPMI" && e.Path == "Set System Boot Options" && e.Detail == "Boot Flags device=pxe" && e.By == ipmi.User && *e.Status == 0
 	}) {
 		t.Errorf("%+v", log[ipmi.Name])
 	}

@@ -87,7 +87,7 @@ func observe(next handlers.Handler) handlers.Handler {
 		if h.User != nil {
 			by = h.User.Name
 		}
-		noted := s.note("IPMI", h.Command.Name, "", by)
+		noted := s.note("IPMI", h.Command.Name, commandDetail(h.Command, data), by)
 		answer, code, err := s.meet(ctx, next, h, data)
 		s.requests.answered(noted, int(code))
 		if h.Command == types.CommandCloseSession && code == types.CodeOK {

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/bougou/go-ipmi/pkg/hal/mock"
@@ -23,25 +24,18 @@ func (c *chassis) PowerState(context.Context) (bool, error) {
 }
 
 // SetPower switches on or off.
-func (c *chassis) SetPower(_ context.Context, on bool) error {
-	detail := "Power Down"
-	if on {
-		detail = "Power Up"
-	}
-	return c.control(detail, on, false)
-}
+func (c *chassis) SetPower(_ context.Context, on bool) error { return c.control(on, false) }
 
 // PowerCycle restarts a machine that is on.
-func (c *chassis) PowerCycle(context.Context) error { return c.control("Power Cycle", true, true) }
+func (c *chassis) PowerCycle(context.Context) error { return c.control(true, true) }
 
 // ColdReset is the hard reset.
-func (c *chassis) ColdReset(context.Context) error { return c.control("Hard Reset", true, true) }
+func (c *chassis) ColdReset(context.Context) error { return c.control(true, true) }
 
 // WarmReset is where the library sends the soft shutdown.
-func (c *chassis) WarmReset(context.Context) error { return c.control("Soft Shutdown", false, false) }
+func (c *chassis) WarmReset(context.Context) error { return c.control(false, false) }
 
-func (c *chassis) control(detail string, to, restart bool) error {
-	c.s.requests.answered(c.s.note("IPMI", "Chassis Control", detail, ""), 0)
+func (c *chassis) control(to, restart bool) error {
 	if c.s.strikes(FaultPowerConflict) {
 		return types.CodeNotSupported
 	}
@@ -50,6 +44,22 @@ func (c *chassis) control(detail string, to, restart bool) error {
 	}
 	c.s.machine.command(to, restart)
 	return nil
+}
+
+// commandDetail is what of a command's data is kept in the request log.
+func commandDetail(command types.Command, data []byte) string {
+	switch {
+	case command == types.CommandChassisControl && len(data) > 0:
+		return map[byte]string{0: "Power Down", 1: "Power Up", 2: "Power Cycle", 3: "Hard Reset", diagnosticInterrupt: "Diagnostic Interrupt", 5: "Soft Shutdown"}[data[0]&0x0f]
+	case command == types.CommandSetSystemBootOptions && len(data) > 1 && data[0]&0x7f == byte(types.BootOptionParamSelector_BootFlags):
+		var f types.BootOptionParam_BootFlags
+		if f.Unpack(data[1:]) == nil {
+			return "Boot Flags device=" + string(selectorDevices[f.BootDeviceSelector])
+		}
+	case command == types.CommandChassisIdentify && len(data) > 0:
+		return fmt.Sprintf("%d s", data[0])
+	}
+	return ""
 }
 
 var selectorDevices = map[types.BootDeviceSelector]node.BootDevice{
@@ -61,7 +71,6 @@ var selectorDevices = map[types.BootDeviceSelector]node.BootDevice{
 // SetBootFlags is the boot override.
 func (c *chassis) SetBootFlags(_ context.Context, f *types.BootOptionParam_BootFlags) error {
 	device := selectorDevices[f.BootDeviceSelector]
-	c.s.requests.answered(c.s.note("IPMI", "Boot Flags", "device="+string(device), ""), 0)
 	switch {
 	case c.s.strikes(FaultRefuseBoot):
 		return types.CodeRequestDataFieldInvalid

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"os"
 	"strconv"
 	"time"
@@ -110,6 +111,9 @@ func (s *simCommand) Run(ctx context.Context, out io.Writer) (err error) {
 	}
 	if !isLoopback(s.Control) {
 		return errors.New("--control has no sign-in and listens on loopback only")
+	}
+	if u, err := url.Parse(s.BootURL); s.BootURL != "" && (err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "") {
+		return fmt.Errorf("--boot-url %q is not an address of http or https", s.BootURL)
 	}
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(s.LogLevel)); err != nil {

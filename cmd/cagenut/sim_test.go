@@ -163,6 +163,7 @@ func TestSimRefusesBadSettingsInOneSentence(t *testing.T) {
 		"an address that is none":     {"--listen rack-one", "--listen"},
 		"a port of 0":                 {"--listen 127.0.0.1:0", "--listen"},
 		"too many for the ports":      {"--listen 127.0.0.1:65530 --servers 12", "ports"},
+		"boot files nowhere":          {"--boot-url appliance:6385", "--boot-url"},
 		"a number that is none":       {"--ipmi=many", "number"},
 		"a negative number":           {"--ipmi=-1", "number"},
 	} {

@@ -106,6 +106,9 @@ func (s *Server) followFaults() {
 		early = s.delayOf(FaultSessionExpiry)
 	}
 	s.sessions.setTimeout(early)
+	if !s.has(FaultParentFirst) {
+		s.listRead.Store(false)
+	}
 	if failed := s.has(FaultFailedPSU); s.psuTold.Swap(failed) != failed && failed {
 		s.events.add(eventPSUFails)
 	}

@@ -40,7 +40,7 @@ func TestWritesCarryTheETagThatTheBMCWants(t *testing.T) { // quirks 18, 20, 21
 					w.WriteHeader(http.StatusPreconditionFailed)
 				}
 			}
-			if err := p.client(t, quick()).SetIndicator(t.Context(), node.IndicatorOn); err != nil || !slices.Equal(tags, c.tags) {
+			if err := p.client(t, patient()).SetIndicator(t.Context(), node.IndicatorOn); err != nil || !slices.Equal(tags, c.tags) {
 				t.Errorf("%v, sent with %q, want %q", err, tags, c.tags)
 			}
 		})
@@ -82,7 +82,7 @@ func TestTasksAreFollowedToTheirEnd(t *testing.T) { // quirk 37
 				c.looks[min(asked, len(c.looks))-1](w)
 				return true
 			}
-			if err := p.client(t, quick()).ClearLog(t.Context()); (err == nil) != c.good || asked != c.asked || len(p.writes()) != 1 {
+			if err := p.client(t, patient()).ClearLog(t.Context()); (err == nil) != c.good || asked != c.asked || len(p.writes()) != 1 {
 				t.Errorf("%v, asked %d times, sent %v", err, asked, p.writes())
 			}
 		})
@@ -108,14 +108,14 @@ func TestALostAnswerIsFollowedByALook(t *testing.T) { // G34, G35
 			tr.slots["1"].in = false
 			hangUp(w)
 		}
-		if err := tr.client(t, quick()).Eject(t.Context(), ""); err != nil || len(tr.writes()) != 1 {
+		if err := tr.client(t, patient()).Eject(t.Context(), ""); err != nil || len(tr.writes()) != 1 {
 			t.Errorf("%v, sent %v", err, tr.writes())
 		}
 	})
 	t.Run("one that was not is repeated, once", func(t *testing.T) {
 		tr := newTray("system", map[string]*slot{"1": {types: cd, actions: "both", in: true, image: image}})
 		tr.act = func(w http.ResponseWriter, _ *http.Request, _ map[string]any) { hangUp(w) }
-		if err := tr.client(t, quick()).Eject(t.Context(), ""); err == nil || len(tr.writes()) != 2 {
+		if err := tr.client(t, patient()).Eject(t.Context(), ""); err == nil || len(tr.writes()) != 2 {
 			t.Errorf("%v, sent %v", err, tr.writes())
 		}
 	})
@@ -128,7 +128,7 @@ func TestALostAnswerIsFollowedByALook(t *testing.T) { // G34, G35
 			}
 			tr.carryOut(w, r, body)
 		}
-		if err := tr.client(t, quick()).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image}); err != nil || len(tr.writes()) != 2 {
+		if err := tr.client(t, patient()).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image}); err != nil || len(tr.writes()) != 2 {
 			t.Errorf("%v, sent %v", err, tr.writes())
 		}
 	})
@@ -138,7 +138,7 @@ func TestALostAnswerIsFollowedByALook(t *testing.T) { // G34, G35
 		p.docs["/Systems/1"] = `{"@odata.id":"/redfish/v1/Systems/1","PowerState":"On","IndicatorLED":"Off",` + to("LogServices", "/L") +
 			`,"Actions":{"#ComputerSystem.Reset":{"target":"/redfish/v1/reset","ResetType@Redfish.AllowableValues":["Nmi"]}}}`
 		p.act = func(w http.ResponseWriter, _ *http.Request, _ map[string]any) { hangUp(w) }
-		c := p.client(t, quick())
+		c := p.client(t, patient())
 		for what, want := range map[string]int{"light": 2, "log": 1, "NMI": 1} {
 			p.forget()
 			var err error

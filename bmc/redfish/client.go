@@ -15,7 +15,6 @@ import (
 
 // client is one node's view of a BMC.
 type client struct {
-	bmc.Lacks
 	*connection
 	node    node.Node
 	system  string // path that driver_info names, or ""

@@ -18,7 +18,7 @@ type Options struct {
 	Operation time.Duration
 	// Walk bounds a method that reads many resources, such as the inventory; 3 min.
 	Walk time.Duration
-	// Media bounds putting a medium in or taking it out, with the waits; 2 min.
+	// Media bounds putting a medium in or taking it out, with the waits, and other commands that may become tasks; 2 min.
 	Media time.Duration
 	// Reads is how often a GET is tried; 3.
 	Reads int
@@ -28,7 +28,7 @@ type Options struct {
 	BusyPause time.Duration
 	// BusyTries is how often such a command is tried; 6.
 	BusyTries int
-	// Poll is the pause between looks at the power state, where a reboot has to be made of off and on; 1 s.
+	// Poll is the pause between looks at what the BMC is doing: off before on, tasks, drives; 1 s.
 	Poll time.Duration
 }
 
@@ -98,7 +98,7 @@ func (d *Driver) Open(n node.Node) (bmc.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &client{Lacks: bmc.Lacks{Driver: n.Driver}, connection: c, node: n, system: s.system, options: d.options}, nil
+	return &client{connection: c, node: n, system: s.system, options: d.options}, nil
 }
 
 func (d *Driver) connection(s settings) (*connection, error) {

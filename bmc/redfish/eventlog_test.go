@@ -56,7 +56,7 @@ func TestTheLogOfTheHardwareIsChosen(t *testing.T) {
 					p.docs[e] = members(fmt.Sprintf(`{"Id":"1","Message":%q,"Severity":"OK"}`, e))
 				}
 			}
-			got, err := p.client(t, quick()).Events(t.Context(), 0)
+			got, err := p.client(t, patient()).Events(t.Context(), 0)
 			if c.want == "" {
 				if !errors.As(err, new(*node.Unsupported)) {
 					t.Errorf("%+v, %v; want *node.Unsupported", got, err)
@@ -80,7 +80,7 @@ func TestALogThatCannotBeReadNowIsNotReplacedByAnother(t *testing.T) {
 		}
 		return false
 	}
-	c := p.client(t, quick())
+	c := p.client(t, patient())
 	if _, err := c.Events(t.Context(), 0); !errors.As(err, new(*node.Unreachable)) {
 		t.Errorf("reading: %v, want *node.Unreachable", err)
 	}
@@ -121,7 +121,7 @@ func TestEntriesAreTheNewestFirstAndBounded(t *testing.T) {
 			for _, n := range []int{1, 2, 9, 10} {
 				p.docs[fmt.Sprintf("/X/%d", n)] = entry(n, day(n), "")
 			}
-			got, err := p.client(t, quick()).Events(t.Context(), c.limit)
+			got, err := p.client(t, patient()).Events(t.Context(), c.limit)
 			var ids []string
 			for _, e := range got {
 				ids = append(ids, e.ID)
@@ -142,7 +142,7 @@ func TestAnEntryIsToldAsFarAsTheBMCDoes(t *testing.T) {
 		`{"Id":"3","Created":"2026-01-03T00:00:00+01:00","Severity":"Critical","Message":"Too hot.\u0007","SensorType":"Temperature","SensorNumber":26}`,
 		`{"Id":"2","EventTimestamp":"2026-01-02 00:00:00","MessageSeverity":"Warning","MessageId":"Event.1.0.X","MessageArgs":["a","b"],"SensorNumber":255}`,
 		`{"Id":1,"Created":"2026-01-01T00:00:00Z","Severity":null,"Name":"Entry 1"}`)
-	got, err := p.client(t, quick()).Events(t.Context(), 0)
+	got, err := p.client(t, patient()).Events(t.Context(), 0)
 	want := []node.LogEntry{
 		{ID: "3", At: at("2026-01-02T23:00:00Z").UTC(), Severity: "Critical", Message: "Too hot.", Sensor: "Temperature #26"},
 		{ID: "2", At: at("2026-01-02T00:00:00Z").UTC(), Severity: "Warning", Message: "Event.1.0.X a, b"},
@@ -187,7 +187,7 @@ func TestTheLogIsClearedOnce(t *testing.T) { // quirks 18, 19, 37
 				}
 				w.WriteHeader(status)
 			}
-			err := p.client(t, quick()).ClearLog(t.Context())
+			err := p.client(t, patient()).ClearLog(t.Context())
 			if (err == nil) != c.good || len(p.writes()) != c.sent || p.writes()[0] != "POST /clear/SEL {}" || tags[0] != "" {
 				t.Errorf("%v, sent %v with %q", err, p.writes(), tags)
 			}

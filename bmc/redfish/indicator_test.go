@@ -27,7 +27,7 @@ func TestTheIndicatorIsReadAndSwitched(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newPeer(c.system, "", c.chassis)
 			p.act = func(w http.ResponseWriter, _ *http.Request, _ map[string]any) { w.WriteHeader(http.StatusNoContent) }
-			client := p.client(t, quick())
+			client := p.client(t, patient())
 			if now, err := client.Indicator(t.Context()); err != nil || now != c.now {
 				t.Errorf("%q, %v; want %q", now, err, c.now)
 			}
@@ -59,7 +59,7 @@ func TestAPropertyThatIsRefusedIsFollowedByTheNewerOne(t *testing.T) {
 			w.WriteHeader(http.StatusBadRequest)
 		}
 	}
-	if err := p.client(t, quick()).SetIndicator(t.Context(), node.IndicatorOn); err != nil || len(p.writes()) != 2 || !strings.Contains(p.writes()[1], `"LocationIndicatorActive":true`) {
+	if err := p.client(t, patient()).SetIndicator(t.Context(), node.IndicatorOn); err != nil || len(p.writes()) != 2 || !strings.Contains(p.writes()[1], `"LocationIndicatorActive":true`) {
 		t.Errorf("%v, sent %v", err, p.writes())
 	}
 }
@@ -84,7 +84,7 @@ func TestTheServerIsInterruptedOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newPeer(c.system, "", "")
 			p.act = func(w http.ResponseWriter, _ *http.Request, _ map[string]any) { w.WriteHeader(c.status) }
-			err := p.client(t, quick()).InjectNMI(t.Context())
+			err := p.client(t, patient()).InjectNMI(t.Context())
 			if (c.kind == nil) != (err == nil) || (c.kind != nil && !errors.As(err, c.kind)) || len(p.writes()) != c.sent {
 				t.Errorf("%v, sent %v; want %T, %d", err, p.writes(), c.kind, c.sent)
 			}

@@ -84,7 +84,7 @@ func TestInterfacesAreMergedByMAC(t *testing.T) { // quirks 45, 46, 47, 51
 				p.docs[list[:len(list)-1]] = links(paths...)
 			}
 			p.docs["/NA"] = links("/NA/1")
-			h, err := p.client(t, quick()).Hardware(t.Context())
+			h, err := p.client(t, patient()).Hardware(t.Context())
 			if err != nil || !reflect.DeepEqual(h.NICs, c.want) {
 				t.Errorf("%+v, %v\nwant %+v", h.NICs, err, c.want)
 			}
@@ -99,7 +99,7 @@ func TestOnlyProcessorsCount(t *testing.T) { // quirk 49; contract.md §4.5
 	p.docs["/P/2"] = `{"ProcessorType":"GPU","Model":"A100"}`
 	p.docs["/P/3"] = `{"ProcessorType":"CPU","Status":{"State":"Absent"}}`
 	p.docs["/P/4"] = `{"Socket":"CPU2","ProcessorArchitecture":"x86","Model":"Unknown","TotalCores":-1,"Status":{"HealthRollup":"Warning"}}`
-	h, err := p.client(t, quick()).Hardware(t.Context())
+	h, err := p.client(t, patient()).Hardware(t.Context())
 	want := []node.Processor{{Socket: "CPU1", Architecture: "aarch64", Model: "Altra", Cores: 80, MHz: 3000}, {Socket: "CPU2", Health: node.HealthWarning}}
 	if err != nil || !reflect.DeepEqual(h.Processors, want) {
 		t.Errorf("%+v, %v; want %+v: x86 may be 32 or 64 bits, which is not guessed", h.Processors, err, want)
@@ -112,7 +112,7 @@ func TestInstructionSetsAreNamedAsInIronic(t *testing.T) { // contract.md §4.5
 	} {
 		p := newPeer(to("Processors", "/P"), "", "")
 		p.docs["/P"], p.docs["/P/1"] = links("/P/1"), fmt.Sprintf(`{"InstructionSet":%q}`, set)
-		h, err := p.client(t, quick()).Hardware(t.Context())
+		h, err := p.client(t, patient()).Hardware(t.Context())
 		if err != nil || len(h.Processors) != 1 || h.Processors[0].Architecture != want {
 			t.Errorf("%s: %+v, %v; want %q", set, h.Processors, err, want)
 		}
@@ -126,7 +126,7 @@ func TestMemoryIsTheBMCsSumElseThatOfTheModules(t *testing.T) { // quirk 49
 	} {
 		p := withMemory()
 		p.docs["/Systems/1"] = `{"@odata.id":"/redfish/v1/Systems/1",` + to("Memory", "/Memory") + `,"MemorySummary":` + summary + `}`
-		if h, err := p.client(t, quick()).Hardware(t.Context()); err != nil || h.MemoryMiB != want {
+		if h, err := p.client(t, patient()).Hardware(t.Context()); err != nil || h.MemoryMiB != want {
 			t.Errorf("%s: %d MiB, %v; want %d", summary, h.MemoryMiB, err, want)
 		}
 	}
@@ -169,7 +169,7 @@ func TestDisksAreFoundWhereverTheBMCKeepsThem(t *testing.T) { // quirk 48
 			for path, doc := range c.docs {
 				p.docs[path] = doc
 			}
-			if h, err := p.client(t, quick()).Hardware(t.Context()); err != nil || !reflect.DeepEqual(h.Drives, c.want) {
+			if h, err := p.client(t, patient()).Hardware(t.Context()); err != nil || !reflect.DeepEqual(h.Drives, c.want) {
 				t.Errorf("%+v, %v\nwant %+v", h.Drives, err, c.want)
 			}
 		})
@@ -180,7 +180,7 @@ func TestControllersInsideTheirStorageAreToldApart(t *testing.T) {
 	p := newPeer(to("Storage", "/S"), "", "")
 	p.docs["/S"] = links("/S/1")
 	p.docs["/S/1"] = `{"@odata.id":"/redfish/v1/S/1","StorageControllers":[{"@odata.id":"/redfish/v1/S/1#/StorageControllers/0","Name":"A"},{"@odata.id":"/redfish/v1/S/1#/StorageControllers/1","Name":"B","FirmwareVersion":"2"}]}`
-	h, err := p.client(t, quick()).Hardware(t.Context())
+	h, err := p.client(t, patient()).Hardware(t.Context())
 	if want := []node.StorageController{{Name: "A"}, {Name: "B", Firmware: "2"}}; err != nil || !reflect.DeepEqual(h.Storage, want) {
 		t.Errorf("%+v, %v; want %+v", h.Storage, err, want)
 	}
@@ -194,7 +194,7 @@ func TestCardsAreListedByFunction(t *testing.T) {
 	p.docs["/C/1/F/0"] = `{"VendorId":"0x15B3","DeviceId":"0x1017","ClassCode":"0x020000","BusNumber":"0x5e","DeviceNumber":"0x0","FunctionNumber":"0x0"}`
 	p.docs["/C/1/F/1"] = `{"VendorId":"15b3","DeviceId":"nonsense"}`
 	p.docs["/C/2"] = `{"Name":"GPU"}`
-	h, err := p.client(t, quick()).Hardware(t.Context())
+	h, err := p.client(t, patient()).Hardware(t.Context())
 	want := []node.PCIeDevice{
 		{Name: "NIC", Manufacturer: "M", Model: "CX5", VendorID: "15b3", DeviceID: "1017", Class: "020000", Address: "0000:5e:00.0"},
 		{Name: "NIC", Manufacturer: "M", Model: "CX5", VendorID: "15b3"}, {Name: "GPU"},
@@ -207,7 +207,7 @@ func TestCardsAreListedByFunction(t *testing.T) {
 func TestManagersAndChassisAreFoundWithoutLinks(t *testing.T) { // quirks 53, 54
 	p := newPeer(`"Manufacturer":"Acme","Links":{"ManagedBy":"odd"}`, `"Model":"B1","FirmwareVersion":"1.2","DateTime":"1970-01-01T00:00:09Z"`, to("Thermal", "/T"))
 	p.docs["/T"] = `{"Temperatures":[{"Name":"Inlet","ReadingCelsius":20}]}`
-	c := p.client(t, quick())
+	c := p.client(t, patient())
 	id, err := c.Identity(t.Context())
 	if want := (node.BMCIdentity{Manufacturer: "Acme", Model: "B1", Firmware: "1.2", Protocol: "Redfish 1.17.0"}); err != nil || id != want {
 		t.Errorf("%+v, %v; want %+v", id, err, want)
@@ -230,7 +230,7 @@ func TestManagersAndChassisAreFoundWithoutLinks(t *testing.T) { // quirks 53, 54
 func TestBIOSAttributesKeepTheirTypesAndNoPassword(t *testing.T) {
 	p := newPeer(to("Bios", "/B"), "", "")
 	p.docs["/B"] = `{"Attributes":{"A":"x","B":true,"C":12,"D":1.5,"E":null,"F":{"odd":1},"SetupPassword":"unsafe"}}`
-	got, err := p.client(t, quick()).BIOS(t.Context())
+	got, err := p.client(t, patient()).BIOS(t.Context())
 	want := map[string]any{"A": "x", "B": true, "C": int64(12), "D": 1.5, "E": nil, "SetupPassword": nil}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, %v; want %v", got, err, want)

@@ -182,7 +182,7 @@ func TestAnImageIsInserted(t *testing.T) { // quirks 23 to 29, G35
 			tr.refuse = c.refuse
 			tr.docs["/Tasks/1"] = `{"TaskState":"Completed"}`
 			c.medium.Kind, c.medium.URL = node.MediumCD, image
-			if err := tr.client(t, quick()).Insert(t.Context(), c.medium); err != nil {
+			if err := tr.client(t, patient()).Insert(t.Context(), c.medium); err != nil {
 				t.Fatal(err)
 			}
 			if !slices.Equal(tr.writes(), c.sent) {
@@ -207,7 +207,7 @@ func TestInsertingWaitsAndIsRepeatedOnlyAfterALook(t *testing.T) { // quirk 27, 
 			}
 			return 0, ""
 		}
-		if err := tr.client(t, quick()).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image}); err != nil || tr.slots["1"].image != image {
+		if err := tr.client(t, patient()).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image}); err != nil || tr.slots["1"].image != image {
 			t.Errorf("%v, %+v", err, tr.slots["1"])
 		}
 	})
@@ -220,7 +220,7 @@ func TestInsertingWaitsAndIsRepeatedOnlyAfterALook(t *testing.T) { // quirk 27, 
 			}
 			return 0, ""
 		}
-		if err := tr.client(t, quick()).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image}); err != nil || len(tr.writes()) != 3 {
+		if err := tr.client(t, patient()).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image}); err != nil || len(tr.writes()) != 3 {
 			t.Errorf("%v, sent %v", err, tr.writes())
 		}
 	})
@@ -230,7 +230,7 @@ func TestInsertingWaitsAndIsRepeatedOnlyAfterALook(t *testing.T) { // quirk 27, 
 			tr.slots["1"].in, tr.slots["1"].image = true, fmt.Sprint(body["Image"])
 			return 500, refusal("internal")
 		}
-		if err := tr.client(t, quick()).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image}); err != nil || len(tr.writes()) != 1 {
+		if err := tr.client(t, patient()).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image}); err != nil || len(tr.writes()) != 1 {
 			t.Errorf("%v, sent %v", err, tr.writes())
 		}
 	})
@@ -241,7 +241,7 @@ func TestInsertingWaitsAndIsRepeatedOnlyAfterALook(t *testing.T) { // quirk 27, 
 			return 202, ""
 		}
 		tr.get = func(http.ResponseWriter, *http.Request) bool { return false } // shows nothing inserted
-		err := tr.client(t, quick()).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image})
+		err := tr.client(t, patient()).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image})
 		if !errors.As(err, new(*node.Unreachable)) || !strings.Contains(err.Error(), "cannot be reached") || len(tr.writes()) != 1 {
 			t.Errorf("%v, sent %v", err, tr.writes())
 		}
@@ -249,7 +249,7 @@ func TestInsertingWaitsAndIsRepeatedOnlyAfterALook(t *testing.T) { // quirk 27, 
 	t.Run("it is accepted and never shown", func(t *testing.T) {
 		tr := newTray("system", map[string]*slot{"1": {types: cd, actions: "both"}})
 		tr.get = func(http.ResponseWriter, *http.Request) bool { return false }
-		o := quick()
+		o := patient()
 		o.Media = o.Try / 10
 		err := tr.client(t, o).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image})
 		var u *node.Unreachable
@@ -259,7 +259,7 @@ func TestInsertingWaitsAndIsRepeatedOnlyAfterALook(t *testing.T) { // quirk 27, 
 	})
 	t.Run("there is no drive for it", func(t *testing.T) {
 		tr := newTray("system", map[string]*slot{"1": {types: usb, actions: "both"}})
-		err := tr.client(t, quick()).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image})
+		err := tr.client(t, patient()).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image})
 		if !errors.As(err, new(*node.Unsupported)) || len(tr.writes()) != 0 {
 			t.Errorf("%v, sent %v", err, tr.writes())
 		}
@@ -269,7 +269,7 @@ func TestInsertingWaitsAndIsRepeatedOnlyAfterALook(t *testing.T) { // quirk 27, 
 		tr.refuse = func(string, string, map[string]any) (int, string) {
 			return 400, refusal("The value 'not-for-logs' is odd.")
 		}
-		err := tr.client(t, quick()).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image, User: "u", Password: "not-for-logs"})
+		err := tr.client(t, patient()).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image, User: "u", Password: "not-for-logs"})
 		if err == nil || strings.Contains(err.Error(), "not-for-logs") || !strings.Contains(err.Error(), "******") {
 			t.Errorf("%v", err)
 		}
@@ -315,7 +315,7 @@ func TestDrivesAreEmptied(t *testing.T) { // quirks 23, 26, 27, 30, G35
 					return 400, refusal("There is no media.")
 				}
 			}
-			err := tr.client(t, quick()).Eject(t.Context(), c.kind)
+			err := tr.client(t, patient()).Eject(t.Context(), c.kind)
 			if (err == nil) != c.good || !slices.Equal(tr.writes(), c.sent) {
 				t.Errorf("%v, sent %q\nwant %q", err, tr.writes(), c.sent)
 			}
@@ -326,7 +326,7 @@ func TestDrivesAreEmptied(t *testing.T) { // quirks 23, 26, 27, 30, G35
 func TestDrivesAreListedOnce(t *testing.T) { // quirk 29
 	tr := newTray("system", map[string]*slot{"1": {types: all, actions: "both", in: true, image: image}, "Virtual Floppy": {actions: "both"}, "X": {actions: "both"}})
 	tr.docs["/Managers/1"] = "{" + to("VirtualMedia", "/VM") + "}"
-	got, err := tr.client(t, quick()).Drives(t.Context())
+	got, err := tr.client(t, patient()).Drives(t.Context())
 	want := []node.VirtualDrive{
 		{ID: "1", Kinds: []node.MediumKind{"cdrom", "floppy", "disk"}, Inserted: true, URL: image}, {ID: "Virtual Floppy", Kinds: []node.MediumKind{"floppy"}}, {ID: "X"},
 	}

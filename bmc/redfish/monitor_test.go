@@ -39,7 +39,7 @@ func TestSensorsOfOldBMCs(t *testing.T) { // the handbook's G2, G3
 		t.Run(name, func(t *testing.T) {
 			p := newPeer("", "", to("Thermal", "/T")+","+to("Power", "/P"))
 			p.docs["/T"], p.docs["/P"] = c.thermal, c.power
-			if got, err := p.client(t, quick()).Sensors(t.Context()); err != nil || !reflect.DeepEqual(got, c.want) {
+			if got, err := p.client(t, patient()).Sensors(t.Context()); err != nil || !reflect.DeepEqual(got, c.want) {
 				t.Errorf("%+v, %v\nwant %+v", got, err, c.want)
 			}
 		})
@@ -93,7 +93,7 @@ func TestSensorsOfNewBMCs(t *testing.T) {
 			for path, doc := range docs {
 				p.docs[path] = doc
 			}
-			if got, err := p.client(t, quick()).Sensors(t.Context()); err != nil || !reflect.DeepEqual(got, c.want) {
+			if got, err := p.client(t, patient()).Sensors(t.Context()); err != nil || !reflect.DeepEqual(got, c.want) {
 				t.Errorf("%+v, %v\nwant %+v", got, err, c.want)
 			}
 		})
@@ -155,7 +155,7 @@ func TestTheFailingPartIsNamed(t *testing.T) {
 			for path, doc := range c.docs {
 				p.docs[path] = doc
 			}
-			if got, err := p.client(t, quick()).Health(t.Context()); err != nil || !reflect.DeepEqual(got, c.want) {
+			if got, err := p.client(t, patient()).Health(t.Context()); err != nil || !reflect.DeepEqual(got, c.want) {
 				t.Errorf("%+v, %v\nwant %+v", got, err, c.want)
 			}
 			if c.unread != "" && p.readsOf(c.unread) > 0 {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"cagenut/bmc"
 	"cagenut/bmc/redfish"
@@ -89,6 +90,13 @@ func (p *peer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_, _ = w.Write([]byte(doc))
+}
+
+// patient is for BMCs that answer, however busy the machine is that the tests run on.
+func patient() redfish.Options {
+	o := quick()
+	o.Try, o.Operation = 3*time.Second, 30*time.Second
+	return o
 }
 
 // client starts the BMC.

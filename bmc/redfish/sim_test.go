@@ -22,7 +22,7 @@ func odditySim(t *testing.T, f sim.Fault) (*sim.Server, bmc.Abilities) {
 			}
 		}
 	}
-	return s, abilities(t, open(t, newDriver(t, quick()), nodeOf(s)))
+	return s, abilities(t, open(t, newDriver(t, patient()), nodeOf(s)))
 }
 
 func TestOdditiesHideNothing(t *testing.T) { // quirks 18 to 22, 33, 38 to 50, 53 to 55

@@ -28,7 +28,7 @@ func serveTree(t *testing.T, m tree, expands bool) (*recorded, bmc.Abilities) {
 	server := httptest.NewServer(r)
 	t.Cleanup(server.Close)
 	n := node.Node{UUID: node.NewUUID(), Driver: node.DriverRedfish, DriverInfo: map[string]any{"redfish_address": server.URL}}
-	return r, abilities(t, open(t, newDriver(t, quick()), n))
+	return r, abilities(t, open(t, newDriver(t, patient()), n))
 }
 
 func abilities(t *testing.T, c bmc.Client) bmc.Abilities {

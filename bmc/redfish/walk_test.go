@@ -74,7 +74,7 @@ func TestOneOddMemberLosesNoOther(t *testing.T) { // quirks 42, 50; the handbook
 func TestNumbersMayBeWritten(t *testing.T) { // quirk 50
 	p := withMemory()
 	p.docs["/Memory/1"] = `{"CapacityMiB":"16384","OperatingSpeedMhz":"3200 MHz","DeviceLocator":7,"SerialNumber":" N/A ","PartNumber":"ABC   "}`
-	h, err := p.client(t, quick()).Hardware(t.Context())
+	h, err := p.client(t, patient()).Hardware(t.Context())
 	want := node.MemoryModule{Slot: "7", MiB: 16384, MHz: 3200, PartNumber: "ABC"}
 	if err != nil || len(h.Memory) != 3 || h.Memory[0] != want {
 		t.Errorf("%+v, %v; want %+v", h.Memory, err, want)
@@ -106,7 +106,7 @@ func TestPagesEnd(t *testing.T) { // the handbook's G4
 				_, _ = w.Write([]byte(c.second))
 				return true
 			}
-			h, err := p.client(t, quick()).Hardware(t.Context())
+			h, err := p.client(t, patient()).Hardware(t.Context())
 			if err != nil || len(h.Memory) != c.modules {
 				t.Errorf("%d modules, %v; want %d", len(h.Memory), err, c.modules)
 			}
@@ -150,7 +150,7 @@ func TestMembersAreAskedForWithTheirCollectionWhereThatWorks(t *testing.T) {
 				_, _ = w.Write([]byte(c.answer))
 				return true
 			}
-			client := p.client(t, quick())
+			client := p.client(t, patient())
 			h, err := client.Hardware(t.Context())
 			if err != nil || len(h.Memory) != 3 || h.MemoryMiB != 3*16384 {
 				t.Errorf("%+v, %v", h.Memory, err)
@@ -200,8 +200,8 @@ func TestABMCThatIsGoneOrRefusesEndsTheWalk(t *testing.T) { // G36, G37
 				c.get(w, r)
 				return true
 			}
-			o := quick()
-			o.Try = 100 * time.Millisecond
+			o := patient()
+			o.Try = 200 * time.Millisecond
 			if _, err := p.client(t, o).Hardware(t.Context()); !c.good(err) {
 				t.Errorf("%v", err)
 			}
@@ -221,8 +221,8 @@ func TestASlowPartIsNotADeadBMC(t *testing.T) { // quirk 42
 		}
 		return false
 	}
-	o := quick()
-	o.Try = 50 * time.Millisecond
+	o := patient()
+	o.Try = 200 * time.Millisecond
 	if h, err := p.client(t, o).Hardware(t.Context()); err != nil || len(h.Memory) != 3 {
 		t.Errorf("%+v, %v; want those that answer", h.Memory, err)
 	}
@@ -238,7 +238,7 @@ func TestACancelledCallerIsToldSo(t *testing.T) {
 		}
 		return false
 	}
-	if _, err := p.client(t, quick()).Hardware(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := p.client(t, patient()).Hardware(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want context.Canceled", err)
 	}
 }
@@ -250,14 +250,14 @@ func TestABMCWithThousandsOfMembersIsBounded(t *testing.T) {
 		members = append(members, fmt.Sprintf(`{"@odata.id":"/redfish/v1/Memory/%d","CapacityMiB":1}`, i))
 	}
 	p.docs["/Memory"] = `{"Members":[` + strings.Join(members, ",") + `]}`
-	h, err := p.client(t, quick()).Hardware(t.Context())
+	h, err := p.client(t, patient()).Hardware(t.Context())
 	if err != nil || len(h.Memory) != 2000 {
 		t.Errorf("%d modules, %v; want 2000", len(h.Memory), err)
 	}
 }
 
 func TestWhatABMCLacksIsSaidSo(t *testing.T) {
-	c := newPeer("", "", "").client(t, quick())
+	c := newPeer("", "", "").client(t, patient())
 	if h, err := c.Hardware(t.Context()); err != nil || h.Memory != nil || h.MemoryMiB != 0 || h.SecureBoot != nil || h.BootMode != "" {
 		t.Errorf("hardware %+v, %v; want an empty one", h, err)
 	}
@@ -300,7 +300,7 @@ func TestABusyBMCDoesNotCountAsOneThatLacksSomething(t *testing.T) {
 		}
 		return false
 	}
-	c := p.client(t, quick())
+	c := p.client(t, patient())
 	for what, call := range calls(c) {
 		switch what {
 		case "get_indicator_state", "set_indicator_state", "inject_nmi", "health":
@@ -319,7 +319,7 @@ func TestAServiceRootWithOddFieldsIsNoObstacle(t *testing.T) { // the handbook's
 	} {
 		p := withMemory()
 		p.docs[""] = root
-		if h, err := p.client(t, quick()).Hardware(t.Context()); err != nil || len(h.Memory) != 3 {
+		if h, err := p.client(t, patient()).Hardware(t.Context()); err != nil || len(h.Memory) != 3 {
 			t.Errorf("%s: %+v, %v", name, h.Memory, err)
 		}
 	}
@@ -333,7 +333,7 @@ func TestNoLinkLeadsToAnotherHost(t *testing.T) {
 		p := newPeer(fmt.Sprintf(`"PowerState":"On","Memory":{"@odata.id":%q},"Actions":{"#ComputerSystem.Reset":{"target":%q}}`, link, link), "", "")
 		p.docs[""] = fmt.Sprintf(`{"Systems":{"@odata.id":"/redfish/v1/Systems"},"Managers":{"@odata.id":%q},"Links":{"Sessions":{"@odata.id":%q}}}`, link, link)
 		p.act = func(w http.ResponseWriter, _ *http.Request, _ map[string]any) { w.WriteHeader(http.StatusNotFound) }
-		c := p.client(t, quick())
+		c := p.client(t, patient())
 		if h, err := c.Hardware(t.Context()); err != nil || len(h.Memory) != 0 {
 			t.Errorf("%s: %+v, %v", link, h.Memory, err)
 		}

@@ -251,7 +251,7 @@ func TestErrorsHaveOneShape(t *testing.T) {
 		{"too old a version", "GET", "/v1/nodes?owner=x", nil, "", 406, false},
 		{"a name that is taken", "POST", "/v1/nodes", []byte(`{"driver":"fake-hardware","name":"n"}`), "", 409, false},
 		{"no JSON", "POST", "/v1/nodes", []byte(`{"driver"`), "", 400, false},
-		{"no UTF-8", "POST", "/v1/nodes", []byte("{\"driver\":\"fake-hardware\",\"name\":\"\xff\"}"), "", 400, false},
+		{"no UTF-8", "POST", "/v1/nodes", []byte("{\"driver\":\"fake-hardware\",\"name\":\"\xff\"}"), "", 400, true},
 		{"too deep a body", "POST", "/v1/nodes", deep, "", 400, true},
 		{"too large a body", "POST", "/v1/nodes", bytes.Repeat([]byte(" "), 1<<20+1), "", 413, true},
 		{"a body that unfolds", "POST", "/v1/nodes", zipped.Bytes(), "gzip", 413, true},

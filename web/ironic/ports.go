@@ -91,10 +91,22 @@ func portFields() []portField {
 		read("internal_info", 18, openapi.Object(), func(p node.Port) any { return document(p.InternalInfo) }),
 		doc("local_link_connection", 19, localLink{}, func(p *node.Port) *map[string]any { return &p.LocalLinkConnection }),
 		boolean("pxe_enabled", 19, true, func(p *node.Port) *bool { return &p.PXEEnabled }),
-		text("physical_network", 34, openapi.Text(64), func(p *node.Port) *string { return &p.PhysicalNetwork }),
+		text("physical_network", 34, physicalNetwork(), func(p *node.Port) *string { return &p.PhysicalNetwork }),
 		boolean("is_smartnic", 53, false, func(p *node.Port) *bool { return &p.IsSmartNIC }),
 		text("name", 88, openapi.Text(255), func(p *node.Port) *string { return &p.Name }),
 	}
+}
+
+// physicalNetwork is the kind of a network's name, which cannot be empty.
+func physicalNetwork() openapi.Kind {
+	one, most := 1, 64
+	s := &openapi.Schema{Types: []string{"string", "null"}, MinLength: &one, MaxLength: &most}
+	return openapi.Custom(s, s, func(name string, raw json.RawMessage) error {
+		if string(raw) == `""` {
+			return node.Invalidf("A non-empty value is required when setting %s", name)
+		}
+		return openapi.Text(most).Check(name, raw, newest)
+	})
 }
 
 // noPortgroup is the kind of a portgroup's UUID: this appliance keeps none, so only null can be said.
@@ -123,7 +135,29 @@ func (localLink) Takes(minor int) *openapi.Schema {
 	if _, ok := keys["network_type"]; ok {
 		keys["network_type"] = openapi.OneOf("managed", "unmanaged")
 	}
-	return &openapi.Schema{Types: []string{"object", "null"}, Properties: keys, AdditionalProperties: openapi.Nothing()}
+	none := 0
+	s := &openapi.Schema{Types: []string{"object", "null"}, Properties: keys, AdditionalProperties: openapi.Nothing(), AnyOf: []*openapi.Schema{openapi.Typed("null"), {MaxProperties: &none}}}
+	for _, needed := range linkForms(minor) {
+		form := &openapi.Schema{Type: "object", Required: needed}
+		if len(needed) == 1 {
+			form.Properties = map[string]*openapi.Schema{needed[0]: openapi.OneOf("unmanaged")}
+		}
+		s.AnyOf = append(s.AnyOf, form)
+	}
+	return s
+}
+
+// linkForms are the keys of which one set must be there, if any is: of a switch, of a smart NIC, of a port that nobody
+// manages, of a virtual tunnel end point.
+func linkForms(minor int) [][]string {
+	forms := [][]string{{"port_id", "switch_id"}, {"port_id", "hostname"}}
+	if minor >= 64 {
+		forms = append(forms, []string{"network_type"})
+	}
+	if minor >= 90 {
+		forms = append(forms, []string{"port_id", "vtep-logical-switch", "vtep-physical-switch"})
+	}
+	return forms
 }
 
 func linkKeys(minor int) []string {
@@ -155,7 +189,15 @@ func (localLink) Check(name string, raw json.RawMessage, minor int) error {
 			return node.Invalidf("Schema error for %s: '%s' is not one of ['managed', 'unmanaged']", name, said)
 		}
 	}
-	return nil
+	for _, needed := range linkForms(minor) {
+		if !slices.ContainsFunc(needed, func(key string) bool { return doc[key] == nil || key == "network_type" && doc[key] != "unmanaged" }) {
+			return nil
+		}
+	}
+	if len(doc) == 0 {
+		return nil
+	}
+	return node.Invalidf("Schema error for %s: it has to name a port and its switch or host, or to be unmanaged", name)
 }
 
 // portCreation is the body of a POST, which names the node by UUID or, from 1.94, by `node_ident`.

@@ -1,0 +1,227 @@
+package conductor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"cagenut/node"
+)
+
+// Abilities are what some BMCs have beyond a [BMC]; a BMC that has them says so by its type. What one lacks of them is
+// *node.Unsupported.
+type Abilities interface {
+	Drives(ctx context.Context) ([]node.VirtualDrive, error)
+	// Insert returns when the BMC says that the image is in.
+	Insert(ctx context.Context, m node.Medium) error
+	// Eject empties the drives of a kind, or all with "".
+	Eject(ctx context.Context, kind node.MediumKind) error
+	Indicator(ctx context.Context) (node.Indicator, error)
+	SetIndicator(ctx context.Context, to node.Indicator) error
+	InjectNMI(ctx context.Context) error
+	Health(ctx context.Context) (node.HealthReport, error)
+	Sensors(ctx context.Context) ([]node.Sensor, error)
+	// Events lists the newest limit entries of the event log, the newest first.
+	Events(ctx context.Context, limit int) ([]node.LogEntry, error)
+	Firmware(ctx context.Context) ([]node.Firmware, error)
+	BIOS(ctx context.Context) (map[string]any, error)
+}
+
+// askAble asks the BMC of a node for an ability, which what names where the BMC has none at all.
+func (c *Conductor) askAble(ctx context.Context, ident, what string, fn func(context.Context, Abilities) error) error {
+	return c.ask(ctx, ident, func(ctx context.Context, b BMC) error {
+		able, ok := b.(Abilities)
+		if !ok {
+			n, err := c.Nodes.Node(ctx, ident)
+			if err != nil {
+				return err
+			}
+			return &node.Unsupported{Driver: n.Driver, Extension: what}
+		}
+		return fn(ctx, able)
+	})
+}
+
+// reads asks for what changes nothing: no reservation is needed.
+func reads[T any](ctx context.Context, c *Conductor, ident, what string, fn func(Abilities, context.Context) (T, error)) (found T, err error) {
+	err = c.askAble(ctx, ident, what, func(ctx context.Context, a Abilities) (err error) {
+		found, err = fn(a, ctx)
+		return err
+	})
+	return found, err
+}
+
+// orders lets the BMC of a free node do something, and notes who wanted it, also where it was refused.
+func (c *Conductor) orders(ctx context.Context, actor node.Actor, ident, what, action string, fn func(context.Context, Abilities) error) error {
+	n, err := c.Nodes.Node(ctx, ident)
+	if err != nil {
+		return err
+	}
+	err = c.whenFree(ctx, n, func(n node.Node) error { return c.askAble(ctx, n.UUID, what, fn) })
+	if err != nil {
+		c.auditRefusal(ctx, actor, action, n, "", err)
+		return err
+	}
+	a := c.about(actor, action, n.UUID)
+	// It is done: whoever asked may have gone away, the line is written all the same.
+	return c.Moves.Note(context.WithoutCancel(ctx), nil, &a)
+}
+
+// VirtualMedia lists the virtual drives of a node. Of the images' addresses only what is no secret is shown.
+func (c *Conductor) VirtualMedia(ctx context.Context, ident string) ([]node.VirtualDrive, error) {
+	found, err := reads(ctx, c, ident, "virtual media", Abilities.Drives)
+	for i := range found {
+		found[i].URL = publicPart(found[i].URL)
+	}
+	return found, err
+}
+
+// publicPart is an address without what may be secret in it: user, password, query and fragment.
+func publicPart(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	u.User, u.RawQuery, u.ForceQuery, u.Fragment = nil, "", false, ""
+	return u.String()
+}
+
+// AttachVirtualMedia puts an image into a virtual drive of its kind. A user and a password in the address are handed to
+// the BMC apart from it. *node.Locked while a worker holds the node, *node.Invalid for an address that is none.
+func (c *Conductor) AttachVirtualMedia(ctx context.Context, actor node.Actor, ident string, kind node.MediumKind, image string) error {
+	u, err := url.Parse(image)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return node.Invalidf("image_url has to be an address with http or https.")
+	}
+	m := node.Medium{Kind: kind}
+	if u.User != nil {
+		m.User = u.User.Username()
+		password, _ := u.User.Password()
+		m.Password, u.User = node.Secret(password), nil
+	}
+	m.URL = u.String()
+	action := fmt.Sprintf("attach virtual media %s %s", kind, publicPart(m.URL))
+	return c.orders(ctx, actor, ident, "attach_virtual_media", action, func(ctx context.Context, a Abilities) error {
+		return without(a.Insert(ctx, m), u.RawQuery)
+	})
+}
+
+// without takes a secret out of the text of an error, and leaves what kind of error it is where the kind says more than
+// that the BMC answered badly.
+func without(err error, secret string) error {
+	if err == nil || secret == "" || !strings.Contains(err.Error(), secret) {
+		return err
+	}
+	text := strings.ReplaceAll(err.Error(), secret, node.Mask)
+	if conflict := (*node.Conflict)(nil); errors.As(err, &conflict) {
+		return &node.Conflict{Text: text}
+	}
+	unreachable := (*node.Unreachable)(nil)
+	late := errors.As(err, &unreachable) && unreachable.Timeout
+	return &node.Unreachable{What: "BMC", Timeout: late, Err: errors.New(text)}
+}
+
+// DetachVirtualMedia empties the virtual drives of some kinds, or all of them.
+func (c *Conductor) DetachVirtualMedia(ctx context.Context, actor node.Actor, ident string, kinds []node.MediumKind) error {
+	action := "detach virtual media"
+	for _, k := range kinds {
+		action += " " + string(k)
+	}
+	if len(kinds) == 0 {
+		kinds = []node.MediumKind{""}
+	}
+	return c.orders(ctx, actor, ident, "detach_virtual_media", action, func(ctx context.Context, a Abilities) error {
+		for _, k := range kinds {
+			if err := a.Eject(ctx, k); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Indicator reads the light by which people find the server.
+func (c *Conductor) Indicator(ctx context.Context, ident string) (node.Indicator, error) {
+	return reads(ctx, c, ident, "get_indicator_state", Abilities.Indicator)
+}
+
+// SetIndicator switches the light.
+func (c *Conductor) SetIndicator(ctx context.Context, actor node.Actor, ident string, to node.Indicator) error {
+	return c.orders(ctx, actor, ident, "set_indicator_state", "indicator "+string(to), func(ctx context.Context, a Abilities) error { return a.SetIndicator(ctx, to) })
+}
+
+// InjectNMI interrupts what runs on the server.
+func (c *Conductor) InjectNMI(ctx context.Context, actor node.Actor, ident string) error {
+	return c.orders(ctx, actor, ident, "inject_nmi", "inject NMI", func(ctx context.Context, a Abilities) error { return a.InjectNMI(ctx) })
+}
+
+// BIOS reads the attributes of the firmware's set-up, by name. A node whose bios interface reads none has none; no BMC
+// is asked then.
+func (c *Conductor) BIOS(ctx context.Context, ident string) (map[string]any, error) {
+	return readsBy(ctx, c, ident, "bios", Abilities.BIOS)
+}
+
+// Firmware reads which versions are installed; none as with [Conductor.BIOS].
+func (c *Conductor) Firmware(ctx context.Context, ident string) ([]node.Firmware, error) {
+	return readsBy(ctx, c, ident, "firmware", Abilities.Firmware)
+}
+
+// readsBy reads what an interface of the node reads from its BMC. One that lacks it has nothing to tell.
+func readsBy[T any](ctx context.Context, c *Conductor, ident, kind string, fn func(Abilities, context.Context) (T, error)) (found T, err error) {
+	n, err := c.Nodes.Node(ctx, ident)
+	if err != nil || n.Interfaces.Get(kind) != node.DriverRedfish {
+		return found, err
+	}
+	found, err = reads(ctx, c, n.UUID, kind, fn)
+	if lacking(err) {
+		err = nil
+	}
+	return found, err
+}
+
+func lacking(err error) bool {
+	u := (*node.Unsupported)(nil)
+	return errors.As(err, &u)
+}
+
+// Condition is how a server is, as its BMC says now.
+type Condition struct {
+	Health  node.HealthReport
+	Sensors []node.Sensor
+	Log     []node.LogEntry // the newest first
+	// Unsupported names the parts that the BMC cannot tell: "health", "sensors", "log".
+	Unsupported []string
+}
+
+// Lacks tells whether the BMC cannot tell a part.
+func (s Condition) Lacks(part string) bool { return slices.Contains(s.Unsupported, part) }
+
+// Condition asks the BMC how its server is, with the newest entries of its log. Each part is asked apart, so that a power
+// command does not wait for all of them.
+func (c *Conductor) Condition(ctx context.Context, ident string, entries int) (out Condition, err error) {
+	n, err := c.Nodes.Node(ctx, ident)
+	if err != nil {
+		return out, err
+	}
+	for _, part := range []struct {
+		name string
+		read func(context.Context, Abilities) error
+	}{
+		{"health", func(ctx context.Context, a Abilities) (err error) { out.Health, err = a.Health(ctx); return err }},
+		{"sensors", func(ctx context.Context, a Abilities) (err error) { out.Sensors, err = a.Sensors(ctx); return err }},
+		{"log", func(ctx context.Context, a Abilities) (err error) { out.Log, err = a.Events(ctx, entries); return err }},
+	} {
+		err := c.askAble(ctx, n.UUID, part.name, part.read)
+		if lacking(err) {
+			out.Unsupported = append(out.Unsupported, part.name)
+			continue
+		}
+		if err != nil {
+			return Condition{}, err
+		}
+	}
+	return out, nil
+}

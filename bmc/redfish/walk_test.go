@@ -25,6 +25,7 @@ func withMemory() *peer {
 }
 
 func TestOneOddMemberLosesNoOther(t *testing.T) { // quirks 42, 50; the handbook's G3
+	t.Parallel()
 	answer := func(status int, body string) func(http.ResponseWriter, *http.Request) {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(status)
@@ -63,7 +64,9 @@ func TestOneOddMemberLosesNoOther(t *testing.T) { // quirks 42, 50; the handbook
 				odd(w, r)
 				return true
 			}
-			h, err := p.client(t, quick()).Hardware(t.Context())
+			o := patient()
+			o.Try = time.Second
+			h, err := p.client(t, o).Hardware(t.Context())
 			if err != nil || len(h.Memory) != 2 || h.MemoryMiB != 32768 || h.Memory[1].Slot != "A3" {
 				t.Errorf("%+v, %v; want the two others", h.Memory, err)
 			}
@@ -177,6 +180,7 @@ func expandedMemory(size string) string {
 }
 
 func TestABMCThatIsGoneOrRefusesEndsTheWalk(t *testing.T) { // G36, G37
+	t.Parallel()
 	kinds := map[string]struct {
 		get  func(w http.ResponseWriter, r *http.Request)
 		good func(error) bool
@@ -201,7 +205,7 @@ func TestABMCThatIsGoneOrRefusesEndsTheWalk(t *testing.T) { // G36, G37
 				return true
 			}
 			o := patient()
-			o.Try = 200 * time.Millisecond
+			o.Try = 700 * time.Millisecond
 			if _, err := p.client(t, o).Hardware(t.Context()); !c.good(err) {
 				t.Errorf("%v", err)
 			}
@@ -213,6 +217,7 @@ func TestABMCThatIsGoneOrRefusesEndsTheWalk(t *testing.T) { // G36, G37
 }
 
 func TestASlowPartIsNotADeadBMC(t *testing.T) { // quirk 42
+	t.Parallel()
 	p := withMemory()
 	p.docs["/Memory"] = links("/Memory/7", "/Memory/1", "/Memory/8", "/Memory/2", "/Memory/9", "/Memory/3", "/Memory/10")
 	p.get = func(_ http.ResponseWriter, r *http.Request) bool {
@@ -222,7 +227,7 @@ func TestASlowPartIsNotADeadBMC(t *testing.T) { // quirk 42
 		return false
 	}
 	o := patient()
-	o.Try = 200 * time.Millisecond
+	o.Try = 600 * time.Millisecond
 	if h, err := p.client(t, o).Hardware(t.Context()); err != nil || len(h.Memory) != 3 {
 		t.Errorf("%+v, %v; want those that answer", h.Memory, err)
 	}

@@ -22,6 +22,7 @@ func (c *Conductor) end(ctx context.Context, actor node.Actor, n node.Node, a no
 		m.FinishedAt = &time.Time{}
 	}
 	m.ForgetAgent = true
+	e.CleanUp = e.CleanUp && !c.outOfBand(a.Interface)
 	if e.CleanUp {
 		m.Jobs = append(m.Jobs, node.Job{Kind: node.JobCleanUp, Node: n.UUID, Attempt: a.ID})
 		if !e.KeepPowerOn && !n.DisablePowerOff {

@@ -23,6 +23,11 @@ func (c *Conductor) startInspection(ctx context.Context, actor node.Actor, n nod
 	if err := i.Validate(ctx, n); err != nil {
 		return err
 	}
+	if c.outOfBand(n.Interfaces.Inspect) {
+		if err := c.cleanedUp(ctx, n); err != nil {
+			return err
+		}
+	}
 	now := c.Clock.Now()
 	a := node.Attempt{
 		ID: node.NewUUID(), NodeUUID: n.UUID, Interface: n.Interfaces.Inspect, Token: newToken(), State: node.RunStarting, Started: actor, StartedAt: now,
@@ -45,7 +50,7 @@ func newToken() node.Secret {
 	return node.Secret(base64.RawURLEncoding.EncodeToString(b))
 }
 
-// workStart does the next piece of a start, until the node waits for its ramdisk.
+// workStart does the next piece of a start, until the node waits for its ramdisk; an out-of-band inspection is one piece.
 func (c *Conductor) workStart(ctx context.Context, j node.Job) (time.Duration, error) {
 	n, a, wanted, err := c.heldAttempt(ctx, j)
 	if err != nil || !wanted {
@@ -58,6 +63,9 @@ func (c *Conductor) workStart(ctx context.Context, j node.Job) (time.Duration, e
 	i, err := c.inspectInterface(a.Interface)
 	if err != nil {
 		return done, c.failAttempt(ctx, n, a, j.Hold, "unable to start inspection: "+err.Error())
+	}
+	if o, ok := i.(OutOfBand); ok {
+		return c.workOutOfBand(ctx, left, o, n, a, j)
 	}
 	step, cancel := context.WithTimeout(ctx, min(left, stepTime))
 	defer cancel()

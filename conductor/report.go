@@ -246,10 +246,14 @@ func (c *Conductor) portsFor(ctx context.Context, n node.Node, body []byte) (por
 	if err != nil {
 		return nil, nil, err
 	}
+	return c.portsAndOwners(ctx, n, keys.MACs)
+}
+
+func (c *Conductor) portsAndOwners(ctx context.Context, n node.Node, macs []string) (ports []node.Port, owners map[string]string, err error) {
 	if ports, err = c.Ports.Ports(ctx, node.PortFilter{NodeUUID: n.UUID}); err != nil {
 		return nil, nil, err
 	}
-	owned, err := c.Ports.Ports(ctx, node.PortFilter{Addresses: append([]string{}, keys.MACs...)})
+	owned, err := c.Ports.Ports(ctx, node.PortFilter{Addresses: append([]string{}, macs...)})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -279,7 +283,7 @@ func (c *Conductor) Booting(ctx context.Context, mac string) (node.Node, node.At
 	if err != nil {
 		return node.Node{}, node.Attempt{}, err
 	}
-	if a.State != node.RunStarting && a.State != node.RunWaiting {
+	if a.State != node.RunStarting && a.State != node.RunWaiting || c.outOfBand(a.Interface) {
 		return node.Node{}, node.Attempt{}, nobody
 	}
 	return n, a, nil

@@ -98,7 +98,6 @@ func TestInspectThatCannotWorkIsRefusedBeforeAnythingStarts(t *testing.T) {
 			w.must(err)
 			return n
 		},
-		"out-of-band":  func(w *world) node.Node { return w.enrolled(node.Manageable, "redfish") },
 		"no interface": func(w *world) node.Node { return w.enrolled(node.Manageable, "no-inspect") },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"cagenut/inspect/hooks"
 	"cagenut/inspect/inventory"
 	"cagenut/inspect/managedboot"
+	"cagenut/inspect/outofband"
 	"cagenut/inspect/rules"
 	"cagenut/node"
 	"cagenut/store"
@@ -31,6 +32,29 @@ type bootBMCs struct{ *bmc.Pool }
 // Do is managedboot.BMCs'.
 func (b bootBMCs) Do(ctx context.Context, n node.Node, fn func(managedboot.BMC) error) error {
 	return b.Pool.Do(ctx, n, func(c bmc.Client) error { return fn(c) })
+}
+
+// hardwareBMCs lets out-of-band inspection reach BMCs.
+type hardwareBMCs struct{ *bmc.Pool }
+
+// Do is outofband.BMCs'.
+func (b hardwareBMCs) Do(ctx context.Context, n node.Node, fn func(outofband.BMC) error) error {
+	return b.Pool.Do(ctx, n, func(c bmc.Client) error {
+		i, ok := c.(bmc.Identifier)
+		if !ok {
+			i = bmc.Lacks{Driver: n.Driver}
+		}
+		return fn(i)
+	})
+}
+
+// outOfBand inspects without a ramdisk.
+type outOfBand struct{ outofband.Redfish }
+
+// Process is conductor.OutOfBand's.
+func (o outOfBand) Process(n node.Node, ports []node.Port, owners map[string]string, h node.Hardware) (conductor.Findings, error) {
+	f, err := o.Redfish.Process(n, ports, owners, h)
+	return conductor.Findings(f), err
 }
 
 // reports understands what ramdisks post.
@@ -108,6 +132,8 @@ func (d door) Report(ctx context.Context, actor node.Actor, body []byte, token n
 }
 
 var (
+	_ conductor.OutOfBand = outOfBand{}
+
 	_ conductor.Nodes    = (*store.Store)(nil)
 	_ conductor.Moves    = (*store.Store)(nil)
 	_ conductor.Attempts = (*store.Store)(nil)

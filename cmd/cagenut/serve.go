@@ -147,7 +147,7 @@ func (a *appliance) join(context.Context) error {
 	a.conductor = conductor.New(conductor.Needs{
 		Nodes: a.store, Moves: a.store, Attempts: a.store, Ports: a.store, Watched: a.store, BMCs: conductorBMCs{a.bmcs}, Reports: reports{}, Rules: a.store, RuleEngine: ruleEngine{rules.New(rules.Options{Caller: rules.HTTP{}, Log: a.log})},
 		Inspect: map[string]conductor.InspectInterface{
-			"agent": agent.New(managed), "inspector": delegating, "redfish": outofband.Redfish{}, "no-inspect": outofband.NoInspect{}, "fake": outofband.Fake{},
+			"agent": agent.New(managed), "inspector": delegating, "redfish": outOfBand{outofband.NewRedfish(hardwareBMCs{a.bmcs})}, "no-inspect": outofband.NoInspect{}, "fake": outofband.Fake{},
 		},
 		Clock: conductor.SystemClock{}, Log: a.log,
 	}, conductor.Settings{

@@ -7,15 +7,6 @@ import (
 	"cagenut/node"
 )
 
-// Redfish is the inspect interface `redfish`: it would read the inventory from the BMC. This version does not do that
-// yet and says so before anything starts.
-type Redfish struct{ inspect.Base }
-
-// Validate is *node.Invalid with the sentence that sends people to the in-band interfaces.
-func (Redfish) Validate(_ context.Context, n node.Node) error {
-	return node.Invalidf("Out-of-band inspection through Redfish is not carried out by this version yet. Set inspect_interface of node %s to agent or inspector.", n.UUID)
-}
-
 // NoInspect is the inspect interface of nodes that must not be inspected.
 type NoInspect struct{ inspect.Base }
 

@@ -3,7 +3,6 @@ package outofband_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 
 	"cagenut/inspect"
@@ -42,17 +41,6 @@ func TestInterfacesWithoutRamdiskCannotAbort(t *testing.T) {
 				t.Errorf("CleanUp: got %+v, %v; want ready at once", p, err)
 			}
 		})
-	}
-}
-
-func TestRedfishSaysBeforeTheStartThatItCannotInspectYet(t *testing.T) {
-	err := outofband.Redfish{}.Validate(t.Context(), node.Node{UUID: "u1"})
-	var invalid *node.Invalid
-	if !errors.As(err, &invalid) || !strings.Contains(invalid.Text, "u1 to agent or inspector") {
-		t.Errorf("got %v, want *node.Invalid that names the node and the way out", err)
-	}
-	if _, err := (outofband.Redfish{}).Inspect(t.Context(), node.Node{Driver: "redfish"}, node.Attempt{}); !isUnsupported(err) {
-		t.Errorf("Inspect: got %v, want *node.Unsupported", err)
 	}
 }
 

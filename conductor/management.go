@@ -85,11 +85,14 @@ func (c *Conductor) Validate(ctx context.Context, ident string) (map[string]Vali
 		if _, ok := out[kind]; ok || kind == "vendor" {
 			continue
 		}
-		if name := n.Interfaces.Get(kind); strings.HasPrefix(name, "no-") {
+		switch name := n.Interfaces.Get(kind); {
+		case strings.HasPrefix(name, "no-"):
 			out[kind] = Validation{Reason: "not supported"}
-			continue
+		case name == node.DriverRedfish:
+			out[kind] = bmc // it reads from there
+		default:
+			out[kind] = verdict(nil)
 		}
-		out[kind] = verdict(nil)
 	}
 	return out, nil
 }

@@ -36,7 +36,7 @@ var drivers = map[string]Driver{
 	DriverRedfish: {
 		Name: DriverRedfish,
 		Enabled: map[string][]string{
-			"bios": {"no-bios"}, "boot": {"ipxe"}, "console": {"no-console"}, "deploy": {"noop"}, "firmware": {"no-firmware"},
+			"bios": {"redfish", "no-bios"}, "boot": {"ipxe"}, "console": {"no-console"}, "deploy": {"noop"}, "firmware": {"redfish", "no-firmware"},
 			"inspect": {"agent", "inspector", "redfish", "no-inspect"}, "management": {"redfish"}, "network": {"noop"}, "power": {"redfish"},
 			"raid": {"no-raid"}, "rescue": {"no-rescue"}, "storage": {"noop"}, "vendor": {"no-vendor"},
 		},

@@ -22,9 +22,13 @@ type Driver struct {
 type machine struct {
 	power node.PowerState
 	boot  node.Boot
+	light node.Indicator
 }
 
-var _ bmc.Driver = (*Driver)(nil)
+var (
+	_ bmc.Driver    = (*Driver)(nil)
+	_ bmc.Abilities = (*client)(nil)
+)
 
 // New makes a driver that knows no node yet.
 func New() *Driver { return &Driver{machines: map[string]*machine{}} }
@@ -69,13 +73,13 @@ func (d *Driver) Open(n node.Node) (bmc.Client, error) {
 	defer d.mu.Unlock()
 	m, ok := d.machines[n.UUID]
 	if !ok {
-		m = &machine{power: n.PowerState, boot: node.Boot{Device: node.BootPXE}}
+		m = &machine{power: n.PowerState, boot: node.Boot{Device: node.BootPXE}, light: node.IndicatorOff}
 		if m.power != node.PowerOn {
 			m.power = node.PowerOff
 		}
 		d.machines[n.UUID] = m
 	}
-	return &client{d: d, m: m, driver: n.Driver, name: "pretended BMC of node " + n.UUID, delay: delay}, nil
+	return &client{Lacks: bmc.Lacks{Driver: n.Driver}, d: d, m: m, driver: n.Driver, name: "pretended BMC of node " + n.UUID, delay: delay}, nil
 }
 
 // Forget drops the node's machine.
@@ -93,7 +97,9 @@ func (d *Driver) Close(context.Context) error {
 	return nil
 }
 
+// client has the light alone of what BMCs have beyond power and boot.
 type client struct {
+	bmc.Lacks
 	d            *Driver
 	m            *machine
 	driver, name string
@@ -157,3 +163,14 @@ func (c *client) SupportedBoot(ctx context.Context) ([]node.BootDevice, error) {
 }
 
 func bootDevices() []node.BootDevice { return []node.BootDevice{node.BootPXE} }
+
+// Indicator is what SetIndicator left; off before.
+func (c *client) Indicator(ctx context.Context) (light node.Indicator, err error) {
+	err = c.answer(ctx, func(m *machine) { light = m.light })
+	return light, err
+}
+
+// SetIndicator is done when it returns.
+func (c *client) SetIndicator(ctx context.Context, to node.Indicator) error {
+	return c.answer(ctx, func(m *machine) { m.light = to })
+}

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"cagenut/bmc"
 	"cagenut/bmc/fake"
 	"cagenut/node"
 )
@@ -119,4 +120,29 @@ func TestASlowFakeServerAnswersWhenItsTimeHasCome(t *testing.T) {
 			t.Errorf("of a caller that went away: %v", err)
 		}
 	})
+}
+
+func TestOfAllAbilitiesAFakeServerHasTheLight(t *testing.T) {
+	n := node.Node{UUID: node.NewUUID(), Driver: node.DriverFake}
+	d := fake.New()
+	for _, want := range []node.Indicator{node.IndicatorOff, node.IndicatorBlinking} {
+		c, err := d.Open(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		able, ok := c.(bmc.Abilities)
+		if !ok {
+			t.Fatal("it says that it has none")
+		}
+		if got, err := able.Indicator(t.Context()); err != nil || got != want {
+			t.Errorf("the light is %q, %v, want %q", got, err, want)
+		}
+		if err := able.SetIndicator(t.Context(), node.IndicatorBlinking); err != nil {
+			t.Error(err)
+		}
+		var lacks *node.Unsupported
+		if err := able.InjectNMI(t.Context()); !errors.As(err, &lacks) || lacks.Driver != node.DriverFake {
+			t.Errorf("an interrupt: %v", err)
+		}
+	}
 }

@@ -106,11 +106,12 @@ func gopherMaintainsAndValidates(t *testing.T, g *gopher) {
 // What no interface of these drivers can do is told so, and what has nothing in it is empty (contract.md §3.1).
 func gopherIsToldWhatAServerCannotDo(t *testing.T, g *gopher) {
 	n := g.create(nodes.CreateOpts{Name: "r1-u01", Driver: "redfish", DriverInfo: map[string]any{"redfish_address": "http://127.0.0.1:9"}})
+	f := g.create(nodes.CreateOpts{Name: "r1-u02", Driver: "fake-hardware"})
 	ctx := t.Context()
-	if list, err := nodes.ListBIOSSettings(ctx, g.ironic, n.UUID, nodes.ListBIOSSettingsOpts{Detail: true}).Extract(); err != nil || len(list) != 0 {
+	if list, err := nodes.ListBIOSSettings(ctx, g.ironic, f.UUID, nodes.ListBIOSSettingsOpts{Detail: true}).Extract(); err != nil || len(list) != 0 {
 		t.Errorf("BIOS settings: %v, %v", list, err)
 	}
-	if list, err := nodes.ListFirmware(ctx, g.ironic, n.UUID).Extract(); err != nil || len(list) != 0 {
+	if list, err := nodes.ListFirmware(ctx, g.ironic, f.UUID).Extract(); err != nil || len(list) != 0 {
 		t.Errorf("firmware: %v, %v", list, err)
 	}
 	if list, err := nodes.ListVirtualInterfaces(ctx, g.ironic, n.UUID).Extract(); err != nil || len(list) != 0 {
@@ -122,13 +123,13 @@ func gopherIsToldWhatAServerCannotDo(t *testing.T, g *gopher) {
 	if list, err := nodes.GetVendorPassthruMethods(ctx, g.ironic, n.UUID).Extract(); err != nil || len(list.CreateSubscription.HTTPMethods) != 0 {
 		t.Errorf("vendor methods: %v, %v", list, err)
 	}
-	refused(t, "virtual media", nodes.AttachVirtualMedia(ctx, g.ironic, n.UUID, nodes.AttachVirtualMediaOpts{DeviceType: nodes.VirtualMediaCD, ImageURL: "http://192.0.2.1/i.iso"}).ExtractErr(), 400, "does not support")
-	refused(t, "less virtual media", nodes.DetachVirtualMedia(ctx, g.ironic, n.UUID, nodes.DetachVirtualMediaOpts{DeviceTypes: []nodes.VirtualMediaDeviceType{nodes.VirtualMediaCD}}).ExtractErr(), 400, "does not support")
-	refused(t, "the virtual media", nodes.GetVirtualMedia(ctx, g.ironic, n.UUID).Err, 400, "does not support")
+	refused(t, "virtual media", nodes.AttachVirtualMedia(ctx, g.ironic, f.UUID, nodes.AttachVirtualMediaOpts{DeviceType: nodes.VirtualMediaCD, ImageURL: "http://192.0.2.1/i.iso"}).ExtractErr(), 400, "does not support")
+	refused(t, "less virtual media", nodes.DetachVirtualMedia(ctx, g.ironic, f.UUID, nodes.DetachVirtualMediaOpts{DeviceTypes: []nodes.VirtualMediaDeviceType{nodes.VirtualMediaCD}}).ExtractErr(), 400, "does not support")
+	refused(t, "the virtual media", nodes.GetVirtualMedia(ctx, g.ironic, f.UUID).Err, 400, "does not support")
 	refused(t, "virtual media at 1.88", nodes.AttachVirtualMedia(ctx, g.at("1.88"), n.UUID, nodes.AttachVirtualMediaOpts{DeviceType: nodes.VirtualMediaCD, ImageURL: "http://192.0.2.1/i.iso"}).ExtractErr(), 404, "")
 	refused(t, "a VIF", nodes.AttachVirtualInterface(ctx, g.ironic, n.UUID, nodes.VirtualInterfaceOpts{ID: node.NewUUID()}).ExtractErr(), 400, "does not support")
 	refused(t, "less of a VIF", nodes.DetachVirtualInterface(ctx, g.ironic, n.UUID, node.NewUUID()).ExtractErr(), 400, "does not support")
-	refused(t, "an NMI", nodes.InjectNMI(ctx, g.ironic, n.UUID).ExtractErr(), 400, "does not support")
+	refused(t, "an NMI", nodes.InjectNMI(ctx, g.ironic, f.UUID).ExtractErr(), 400, "does not support")
 	refused(t, "an NMI at 1.28", nodes.InjectNMI(ctx, g.at("1.28"), n.UUID).ExtractErr(), 404, "Resource could not be found.")
 	refused(t, "RAID", nodes.SetRAIDConfig(ctx, g.ironic, n.UUID, nodes.RAIDConfigOpts{LogicalDisks: []nodes.LogicalDisk{{RAIDLevel: nodes.RAID1}}}).ExtractErr(), 400, "does not support")
 	method := nodes.VendorPassthruCallOpts{Method: "bogus"}
@@ -136,7 +137,7 @@ func gopherIsToldWhatAServerCannotDo(t *testing.T, g *gopher) {
 	refused(t, "subscriptions", nodes.GetAllSubscriptions(ctx, g.ironic, n.UUID, nodes.CallVendorPassthruOpts{Method: "get_all_subscriptions"}).Err, 400, "does not support")
 	refused(t, "a driver's vendor method", drivers.CallVendorPassthru(ctx, g.ironic, "redfish", "GET", drivers.VendorPassthruCallOpts{Method: "bogus"}).Err, 400, "does not support")
 	refused(t, "a vendor's method of an unknown node", nodes.CallVendorPassthru(ctx, g.ironic, "nobody", "POST", method).Err, 404, "Node nobody could not be found.")
-	refused(t, "a BIOS setting", nodes.GetBIOSSetting(ctx, g.ironic, n.UUID, "NumLock").Err, 404, "")
+	refused(t, "a BIOS setting", nodes.GetBIOSSetting(ctx, g.ironic, f.UUID, "NumLock").Err, 404, "")
 	refused(t, "a clean", nodes.ChangeProvisionState(ctx, g.ironic, n.UUID, nodes.ProvisionStateOpts{Target: nodes.TargetClean, CleanSteps: []nodes.CleanStep{}}).ExtractErr(), 400, "can not be performed")
 	refused(t, "a target that is none", g.tryVerb(n.UUID, "dance"), 400, `The requested action "dance" can not be performed on node "`+n.UUID+`" while it is in state "enroll".`)
 }

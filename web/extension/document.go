@@ -18,11 +18,12 @@ import (
 // description is this API as its document shows it.
 func (a *api) description() openapi.Part {
 	return openapi.Part{
-		Operations: []openapi.Operation{eventsOperation(), abortsOperation(), attemptsOperation(), documentOperation()},
+		Operations: []openapi.Operation{eventsOperation(), abortsOperation(), attemptsOperation(), healthOperation(), documentOperation()},
 		Components: func(int) map[string]*openapi.Schema {
 			return map[string]*openapi.Schema{
 				"Attempt": openapi.Of(reflect.TypeFor[Attempt]()), "Attempts": openapi.Of(reflect.TypeFor[attemptList]()), "Aborts": openapi.Of(reflect.TypeFor[abortAnswer]()),
-				"Error": openapi.Record(map[string]*openapi.Schema{"error": openapi.Record(map[string]*openapi.Schema{"message": openapi.Typed("string"), "code": openapi.Typed("integer")})}),
+				"Health": openapi.Of(reflect.TypeFor[Health]()),
+				"Error":  openapi.Record(map[string]*openapi.Schema{"error": openapi.Record(map[string]*openapi.Schema{"message": openapi.Typed("string"), "code": openapi.Typed("integer")})}),
 			}
 		},
 		Refusals: map[int]*openapi.Schema{0: openapi.Ref("Error")},
@@ -48,6 +49,11 @@ func attemptsOperation() openapi.Operation {
 			{Name: "limit", Does: "How many to show; 1000 at most.", Kind: openapi.Integer(1, "limit must be a number from 1 on.")},
 			{Name: "marker", Does: "The id of the last one that was seen.", Kind: openapi.Text(255)},
 		}}
+}
+
+func healthOperation() openapi.Operation {
+	return openapi.Operation{Method: "GET", Path: "/cagenut/v1/nodes/:ident/health", Does: "Ask the BMC of a node for health, failing parts, sensors and the newest entries of its log.", Tag: tag,
+		Answers: []openapi.Answer{{Status: 200, Shows: openapi.Shows(openapi.Ref("Health"))}}, May: []int{502, 504}}
 }
 
 func documentOperation() openapi.Operation {

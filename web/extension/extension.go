@@ -15,9 +15,11 @@ import (
 	"cagenut/web/openapi"
 )
 
-// Conductor carries out aborts: the same method as behind the REST API and the dashboard.
+// Conductor carries out aborts, by the same method as behind the REST API and the dashboard, and asks BMCs.
 type Conductor interface {
 	SetProvisionState(ctx context.Context, actor node.Actor, ident string, req conductor.ProvisionRequest) error
+	// Condition asks a node's BMC how its server is, with so many entries of its log.
+	Condition(ctx context.Context, ident string, entries int) (conductor.Condition, error)
 }
 
 // Store is what is read.
@@ -57,6 +59,7 @@ func Register(r fiber.Router, o Options) {
 	r.Get("/cagenut/v1/events", a.events)
 	r.Post("/cagenut/v1/aborts", a.aborts)
 	r.Get("/cagenut/v1/nodes/:ident/attempts", a.attempts)
+	r.Get("/cagenut/v1/nodes/:ident/health", a.health)
 	r.Get("/cagenut/v1/openapi.json", a.document)
 }
 

@@ -46,6 +46,8 @@ type hall struct {
 	asked  []conductor.ProvisionRequest
 	actor  node.Actor
 	broken error
+
+	condition conductor.Condition
 }
 
 func newHall() *hall { return &hall{notices: make(chan node.Notice, 8), locked: map[string]bool{}} }

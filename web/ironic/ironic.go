@@ -106,7 +106,7 @@ func refusals() map[int]*openapi.Schema {
 func (a *api) operations() []operation {
 	var all []operation
 	for _, part := range [][]operation{
-		a.discoveryOperations(), a.nodeOperations(), a.stateOperations(), a.recordOperations(), a.traitOperations(), a.portOperations(), a.chassisOperations(),
+		a.discoveryOperations(), a.nodeOperations(), a.stateOperations(), a.indicatorOperations(), a.mediaOperations(), a.recordOperations(), a.biosOperations(), a.traitOperations(), a.portOperations(), a.chassisOperations(),
 		a.driverOperations(), a.ruleOperations(), a.ramdiskOperations(), a.unservedOfNode(), a.unserved(),
 	} {
 		all = append(all, part...)

@@ -64,6 +64,22 @@ type BMCs interface {
 	BootDevice(ctx context.Context, ident string) (node.Boot, error)
 	SetBootDevice(ctx context.Context, actor node.Actor, ident string, b node.Boot) error
 	SupportedBootDevices(ctx context.Context, ident string) ([]node.BootDevice, error)
+	BMCAbilities
+}
+
+// BMCAbilities are what some BMCs have beyond power and boot; *node.Unsupported of those that lack them. What changes
+// something waits for a free node.
+type BMCAbilities interface {
+	VirtualMedia(ctx context.Context, ident string) ([]node.VirtualDrive, error)
+	AttachVirtualMedia(ctx context.Context, actor node.Actor, ident string, kind node.MediumKind, image string) error
+	// DetachVirtualMedia empties all drives without kinds.
+	DetachVirtualMedia(ctx context.Context, actor node.Actor, ident string, kinds []node.MediumKind) error
+	Indicator(ctx context.Context, ident string) (node.Indicator, error)
+	SetIndicator(ctx context.Context, actor node.Actor, ident string, to node.Indicator) error
+	InjectNMI(ctx context.Context, actor node.Actor, ident string) error
+	// BIOS and Firmware are empty for a node whose interface reads none.
+	BIOS(ctx context.Context, ident string) (map[string]any, error)
+	Firmware(ctx context.Context, ident string) ([]node.Firmware, error)
 }
 
 // PortChanges keep the list of ports.

@@ -57,7 +57,6 @@ func (a *api) stateOperations() []operation {
 		asks(op("PUT", "/management/boot_device", "Set what the node boots from.", device, none, a.setBootDevice)),
 		asks(op("GET", "/management/boot_device/supported", "Ask the BMC what the node can boot from.", nil,
 			shows(openapi.Record(map[string]*openapi.Schema{"supported_boot_devices": openapi.ListOf(openapi.Typed("string"))})), a.listBootDevices)),
-		since(29, &node.NotFound{Text: "Resource could not be found."}, op("PUT", "/management/inject_nmi", "Interrupt the node.", openapi.Arguments{}, none, a.unsupported("inject_nmi"))),
 	}
 }
 

@@ -81,13 +81,10 @@ func (a *api) unservedOfNode() []operation {
 		return op("GET", path, since, nil, openapi.Operation{Does: "Show that there are none.", Query: query, Answers: []openapi.Answer{{Status: 200, Shows: emptyListSchema(key)}}}, a.emptyOfNode(key))
 	}
 	nothing := openapi.Answer{Status: 200, Shows: openapi.Shows(openapi.MapOf(openapi.Nothing()))}
-	media := openapi.Arguments{{Name: "device_type", Kind: openapi.Anything()}, {Name: "image_url", Kind: openapi.Anything()}, {Name: "image_download_source", Kind: openapi.Anything()}}
 	detail := openapi.Parameter{Name: "detail", Kind: openapi.Flag()}
 	fields := openapi.Parameter{Name: "fields", Kind: openapi.Text(4096)}
 	drivers := openapi.Operation{Method: "GET", Path: "/v1/drivers/:driver/vendor_passthru/methods", Does: "Show that there are none.", Tag: "drivers", Answers: []openapi.Answer{nothing}}
 	all := []operation{
-		none("/bios", "bios", 40, detail, fields),
-		none("/firmware", "firmware", 86, detail, fields),
 		none("/vifs", "vifs", 28),
 		op("POST", "/vifs", 28, nil, openapi.Operation{}, a.unsupported("vifs")),
 		op("DELETE", "/vifs/:vif", 28, nil, openapi.Operation{}, a.unsupported("vifs")),
@@ -96,11 +93,7 @@ func (a *api) unservedOfNode() []operation {
 		none("/volume/connectors", "connectors", 32, append(paging(), detail, fields)...),
 		none("/volume/targets", "targets", 32, append(paging(), detail, fields)...),
 		op("GET", "/allocation", 52, nil, openapi.Operation{Does: "Refused: there are no allocations."}, a.noAllocation),
-		none("/management/indicators", "indicators", 1),
 		op("GET", "/vendor_passthru/methods", 1, nil, openapi.Operation{Does: "Show that there are none.", Answers: []openapi.Answer{nothing}}, a.noMethods),
-		op("GET", "/vmedia", 93, &node.NotFound{Text: "The resource could not be found."}, openapi.Operation{}, a.unsupported("virtual media")),
-		op("POST", "/vmedia", 89, nil, openapi.Operation{Body: media}, a.unsupported("attach_virtual_media")),
-		op("DELETE", "/vmedia", 89, nil, openapi.Operation{Query: []openapi.Parameter{{Name: "device_types", Kind: openapi.Text(255)}}}, a.unsupported("detach_virtual_media")),
 		{drivers, nil, a.noDriverMethods},
 	}
 	for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {

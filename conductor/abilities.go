@@ -65,7 +65,7 @@ func (c *Conductor) orders(ctx context.Context, actor node.Actor, ident, what, a
 		c.auditRefusal(ctx, actor, action, n, "", err)
 		return err
 	}
-	a := c.about(actor, action, n.UUID)
+	a := c.about(actor, node.Shorten(action, auditLimit), n.UUID)
 	// It is done: whoever asked may have gone away, the line is written all the same.
 	return c.Moves.Note(context.WithoutCancel(ctx), nil, &a)
 }
@@ -175,11 +175,11 @@ func readsBy[T any](ctx context.Context, c *Conductor, ident, kind string, fn fu
 	if err != nil || n.Interfaces.Get(kind) != node.DriverRedfish {
 		return found, err
 	}
-	found, err = reads(ctx, c, n.UUID, kind, fn)
+	told, err := reads(ctx, c, n.UUID, kind, fn)
 	if lacking(err) {
-		err = nil
+		return found, nil
 	}
-	return found, err
+	return told, err
 }
 
 func lacking(err error) bool {

@@ -233,7 +233,7 @@ func (a *testAppliance) stocked() things {
 	here := things{
 		"driver": {"fake-hardware", "redfish", "ipmi", "fake-hardware.json"}, "hostname": {a.conductor.Host, "elsewhere"}, "trait": {"CUSTOM_A", "CUSTOM_B", "HW_CPU_X86_VMX"},
 		"boot_device": {"pxe", "disk"}, "provision_state": {"enroll", "manageable", "inspect wait"}, "address": {"02:00:5e:00:00:01", "02-00-5E-00-00-02"},
-		"mac_address": {randomMAC(), randomMAC()},
+		"mac_address": {randomMAC(), randomMAC()}, "indicator": {"led@system", "led@system", "led@chassis"},
 	}
 	add := func(value string, names ...string) {
 		for _, name := range names {

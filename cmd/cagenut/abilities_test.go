@@ -71,7 +71,8 @@ func TestTheAbilitiesOfABMCAreReachedOverTheWire(t *testing.T) {
 func (a *testAppliance) lights(s *sim.Server) {
 	a.t.Helper()
 	path := "/v1/nodes/" + s.Name + "/management/indicators"
-	if got := a.asked("GET", path, nil, 200); !strings.Contains(got, `"name":"led@system"`) {
+	states := map[string]string{node.DriverRedfish: `["blinking","off","on"]`, node.DriverIPMI: `["off","on"]`}[s.Driver]
+	if got := a.asked("GET", path, nil, 200); !strings.Contains(got, `"name":"led@system","readonly":false,"states":`+states) {
 		a.t.Errorf("indicators: %s", got)
 	}
 	for _, state := range []node.Indicator{node.IndicatorOn, node.IndicatorOff} {

@@ -15,9 +15,17 @@ const (
 	theLED       = ledName + "@" + ledComponent
 )
 
-// indicatorStates are those that the light can be set to. IPMI has no blinking, which its driver refuses.
+// indicatorStates are those that a light can be set to.
 func indicatorStates() []string {
 	return []string{string(node.IndicatorBlinking), string(node.IndicatorOff), string(node.IndicatorOn)}
+}
+
+// statesOf are those that the light of a node can be set to: IPMI has no blinking.
+func statesOf(n node.Node) []string {
+	if n.Driver == node.DriverIPMI {
+		return indicatorStates()[1:]
+	}
+	return indicatorStates()
 }
 
 func (a *api) indicatorOperations() []operation {
@@ -56,7 +64,7 @@ func (a *api) listIndicators(r *request) error {
 	case err != nil:
 		return err
 	default:
-		list = append(list, map[string]any{"name": theLED, "component": ledComponent, "readonly": false, "states": indicatorStates(),
+		list = append(list, map[string]any{"name": theLED, "component": ledComponent, "readonly": false, "states": statesOf(n),
 			"links": a.links(r, "nodes/"+n.UUID+"/management/indicators/"+theLED)})
 	}
 	return r.JSON(map[string]any{"indicators": list})

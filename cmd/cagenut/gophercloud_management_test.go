@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -100,6 +101,39 @@ func gopherMaintainsAndValidates(t *testing.T, g *gopher) {
 	n = g.enrol(s)
 	if v, err := nodes.Validate(t.Context(), g.ironic, n.UUID).Extract(); err != nil || !v.Power.Result || !v.Management.Result || !v.Boot.Result || !v.Deploy.Result || !v.Inspect.Result {
 		t.Errorf("with its address it is %+v, %v", v, err)
+	}
+}
+
+// What BMCs have beyond power and boot (contract.md §3.6).
+func gopherUsesWhatABMCHas(t *testing.T, g *gopher) {
+	s := g.servers(sim.Options{Servers: 1})[0]
+	n, ctx := g.enrol(s), t.Context()
+	one := nodes.GetBIOSSetting(ctx, g.ironic, n.UUID, "NumLock")
+	var setting map[string]nodes.BIOSSetting // Extract would look for a setting that is called Setting, which Ironic does not answer
+	if err := one.ExtractInto(&setting); err != nil || setting["NumLock"].Name != "NumLock" || setting["NumLock"].Value != "On" {
+		t.Errorf("a BIOS setting: %+v, %v", setting, err)
+	}
+	for _, detail := range []bool{false, true} {
+		if list, err := nodes.ListBIOSSettings(ctx, g.ironic, n.UUID, nodes.ListBIOSSettingsOpts{Detail: detail}).Extract(); err != nil || !slices.ContainsFunc(list, func(b nodes.BIOSSetting) bool { return b.Name == "BootMode" && b.Value == "Uefi" }) {
+			t.Errorf("BIOS settings: %+v, %v", list, err)
+		}
+	}
+	if list, err := nodes.ListFirmware(ctx, g.ironic, n.UUID).Extract(); err != nil || !slices.ContainsFunc(list, func(f nodes.FirmwareComponent) bool { return f.Component == "bmc" && f.CurrentVersion != "" }) {
+		t.Errorf("firmware: %+v, %v", list, err)
+	}
+	image := nodes.AttachVirtualMediaOpts{DeviceType: nodes.VirtualMediaCD, ImageURL: "http://192.0.2.1/i.iso"}
+	if err := nodes.AttachVirtualMedia(ctx, g.ironic, n.UUID, image).ExtractErr(); err != nil || len(s.Media()) != 1 {
+		t.Errorf("with virtual media: %v, %v", s.Media(), err)
+	}
+	if r := nodes.GetVirtualMedia(ctx, g.ironic, n.UUID); r.Err != nil || !strings.Contains(fmt.Sprint(r.Body), image.ImageURL) {
+		t.Errorf("the virtual media are %v, %v", r.Body, r.Err)
+	}
+	if err := nodes.DetachVirtualMedia(ctx, g.ironic, n.UUID, nodes.DetachVirtualMediaOpts{DeviceTypes: []nodes.VirtualMediaDeviceType{nodes.VirtualMediaCD}}).ExtractErr(); err != nil || len(s.Media()) != 0 {
+		t.Errorf("without virtual media: %v, %v", s.Media(), err)
+	}
+	s.SetPower(node.PowerOn)
+	if err := nodes.InjectNMI(ctx, g.ironic, n.UUID).ExtractErr(); err != nil || s.Interrupts() != 1 {
+		t.Errorf("%d interrupts, %v", s.Interrupts(), err)
 	}
 }
 

@@ -47,6 +47,7 @@ func TestGophercloud(t *testing.T) {
 			{"keeps ports", gopherKeepsPorts},
 			{"pages through ports", gopherPagesThroughPorts},
 			{"maintains and validates", gopherMaintainsAndValidates},
+			{"uses what a BMC has", gopherUsesWhatABMCHas},
 			{"is told what a server cannot do", gopherIsToldWhatAServerCannotDo},
 			{"carries traits", gopherCarriesTraits},
 			{"chooses the boot device", gopherChoosesTheBootDevice},

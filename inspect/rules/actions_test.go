@@ -59,9 +59,9 @@ func TestAttributesAreSet(t *testing.T) {
 		"an interface": {`{"op":"set-attribute","args":["inspect_interface","no-inspect"]}`, []string{"inspect_interface"}, func(n *node.Node) { n.Interfaces.Inspect = "no-inspect" }},
 		"the default of an interface": {`{"op":"set-attribute","args":["inspect_interface","no-inspect"]},{"op":"del-attribute","args":["inspect_interface"]}`,
 			[]string{"inspect_interface"}, func(*node.Node) {}},
-		"another driver brings its own interfaces": {`{"op":"set-attribute","args":["driver","ipmi"]}`, []string{"driver", "management_interface", "power_interface"},
+		"another driver brings its own interfaces": {`{"op":"set-attribute","args":["driver","ipmi"]}`, []string{"bios_interface", "driver", "firmware_interface", "management_interface", "power_interface"},
 			func(n *node.Node) {
-				n.Driver, n.Interfaces.Management, n.Interfaces.Power = "ipmi", "ipmitool", "ipmitool"
+				n.Driver, n.Interfaces.Management, n.Interfaces.Power, n.Interfaces.BIOS, n.Interfaces.Firmware = "ipmi", "ipmitool", "ipmitool", "no-bios", "no-firmware"
 			}},
 		"a capability": {`{"op":"set-capability","args":["cpu_aes","{inventory[secure]}"]}`, []string{"properties"},
 			func(n *node.Node) { n.Properties["capabilities"] = "boot_mode:uefi,cpu_vt:true,cpu_aes:True" }},

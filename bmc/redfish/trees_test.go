@@ -2,7 +2,6 @@ package redfish_test
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"net/http/httptest"
@@ -58,7 +57,7 @@ func eachTree(t *testing.T, test func(t *testing.T, m tree, r *recorded, c bmc.A
 		}
 		tested++
 	}
-	fmt.Printf("vendor trees: %d tested (%s)\n", tested, t.Name())
+	t.Logf("result: vendor trees: %d tested (%s)", tested, t.Name())
 }
 
 func TestTheHardwareOfRealMachinesIsFound(t *testing.T) { // quirks 44 to 51, 53, 54

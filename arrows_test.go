@@ -26,6 +26,7 @@ var allowedRooms = map[string][]string{
 	"web":               {"conductor", "node"},
 	"web/ui":            {"conductor", "node", "templates", "web"},
 	"web/introspection": {"conductor", "inspect/introspection", "node", "web"},
+	"e2e":               {},
 }
 
 // owners says which rooms alone may import a library. Every library of go.mod that product code imports needs a row: who

@@ -14,13 +14,15 @@ import (
 	"testing"
 
 	"golang.org/x/crypto/bcrypt"
+
+	"cagenut/e2e/process"
 )
 
 // guarded starts an appliance that knows no user yet, and gives the password that it prints for admin.
 func guarded(t *testing.T, settings ...string) (a *appliance, password string) {
 	t.Helper()
 	a = serveOn(t, withBootFiles(t), append([]string{"--auth", "basic"}, settings...)...)
-	line, _ := a.out.line("There was no user yet. Sign in as admin with the password ")
+	line, _ := a.out.Line("There was no user yet. Sign in as admin with the password ")
 	password, _, _ = strings.Cut(line, " ")
 	if len(password) < 20 {
 		t.Fatalf("the password of the first user is %q", password)
@@ -38,7 +40,7 @@ func curl(t *testing.T, args ...string) (*http.Response, string) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, peer(t, "curl"), append([]string{"--silent", "--show-error", "--include", "--path-as-is"}, args...)...)
 	var errs bytes.Buffer
-	cmd.Env, cmd.Stderr = bare(t), &errs
+	cmd.Env, cmd.Stderr = process.Environment(t), &errs
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("curl %q: %v: %s", args, err, &errs)

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
+
+	"cagenut/e2e/process"
 )
 
 // binary is the program under test.
@@ -22,9 +23,8 @@ func buildAndRun(m *testing.M) int {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	binary = filepath.Join(dir, "cagenut")
-	if out, err := exec.Command("go", "build", "-race", "-o", binary, "cagenut/cmd/cagenut").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build the binary: %s\n%s", err, out)
+	if binary, err = process.Build(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"cagenut/e2e/process"
 )
 
 // openstack is Debian's client, pointed at an appliance. It runs the client's main in one process that is kept.
@@ -18,7 +20,7 @@ type openstack struct {
 	t        *testing.T
 	in       io.Writer
 	out      *bufio.Reader
-	log      *said
+	log      *process.Output
 	settings environment
 }
 
@@ -31,8 +33,8 @@ func openstackFor(t *testing.T, a *appliance) *openstack {
 	path := python(t, "openstackclient.shell", "ironicclient.osc.plugin")
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // it ends by itself, in Cleanup, when the test's context is over
 	cmd := exec.CommandContext(ctx, path, "testdata/kept_openstack.py")
-	o := &openstack{t: t, log: &said{}, settings: environment{"OS_AUTH_TYPE": "none", "OS_ENDPOINT": a.base}}
-	cmd.Env, cmd.Stderr = bare(t), o.log
+	o := &openstack{t: t, log: &process.Output{}, settings: environment{"OS_AUTH_TYPE": "none", "OS_ENDPOINT": a.base}}
+	cmd.Env, cmd.Stderr = process.Environment(t), o.log
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

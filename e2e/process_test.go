@@ -8,10 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"cagenut/e2e/process"
 )
 
 // patience is how long anything may take that is not measured: the machine may be busy with other tests.
@@ -28,60 +29,20 @@ func until(t *testing.T, what string, holds func() bool) {
 	t.Fatalf("never: %s", what)
 }
 
-// said is what a process has printed so far.
-type said struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (s *said) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *said) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
-}
-
-// line is the rest of the first whole line that begins with prefix.
-func (s *said) line(prefix string) (string, bool) {
-	whole := strings.Split(s.String(), "\n")
-	for _, l := range whole[:len(whole)-1] {
-		if rest, ok := strings.CutPrefix(l, prefix); ok {
-			return strings.TrimSpace(rest), true
-		}
-	}
-	return "", false
-}
-
 // appliance is a running cagenut.
 type appliance struct {
 	t         *testing.T
 	cmd       *exec.Cmd
-	out, errs said
+	out, errs process.Output
 	ended     chan struct{}
 	base      string // "http://127.0.0.1:…"
-}
-
-// bare is an environment without settings of whoever runs the tests, and with a home of its own.
-func bare(t *testing.T, more ...string) []string {
-	env := []string{"HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir()}
-	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "CAGENUT_") && !strings.HasPrefix(v, "OS_") && !strings.HasPrefix(v, "HOME=") && !strings.HasPrefix(v, "TMPDIR=") {
-			env = append(env, v)
-		}
-	}
-	return append(env, more...)
 }
 
 // start runs the binary until the test ends, and waits until it says where its dashboard is.
 func start(t *testing.T, args ...string) *appliance {
 	t.Helper()
 	a := &appliance{t: t, cmd: exec.Command(binary, args...), ended: make(chan struct{})}
-	a.cmd.Env, a.cmd.Stdout, a.cmd.Stderr = bare(t), &a.out, &a.errs
+	a.cmd.Env, a.cmd.Stdout, a.cmd.Stderr = process.Environment(t), &a.out, &a.errs
 	if err := a.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +57,7 @@ func start(t *testing.T, args ...string) *appliance {
 			t.Fatalf("it ended: %s\n%s%s", a.cmd.ProcessState, &a.out, &a.errs)
 		default:
 		}
-		url, ok := a.out.line("Dashboard: ")
+		url, ok := a.out.Line("Dashboard: ")
 		a.base = strings.TrimSuffix(url, "/ui")
 		return ok
 	})
@@ -140,7 +101,7 @@ func demo(t *testing.T) (*appliance, string) {
 	a := start(t, "demo", "--servers", "3", "--silent", "1", "--ipmi", "1", "--listen", "127.0.0.1:0", "--inspector-listen", "127.0.0.1:0")
 	var silent string
 	until(t, "the name of the wrongly cabled server", func() (ok bool) {
-		silent, ok = a.out.line("Wrongly cabled: ")
+		silent, ok = a.out.Line("Wrongly cabled: ")
 		return ok
 	})
 	return a, silent

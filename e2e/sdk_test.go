@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"testing"
 	"time"
+
+	"cagenut/e2e/process"
 )
 
 // The script holds what is served to what automation expects; here it is only given an appliance.
@@ -16,7 +18,7 @@ func TestTheLifeOfANodeWithOpenstacksdk(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, path, append([]string{"testdata/sdk_life.py"}, args...)...)
-		cmd.Env = bare(t)
+		cmd.Env = process.Environment(t)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%v\n%s", err, out)
 		}

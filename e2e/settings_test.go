@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"cagenut/e2e/process"
 )
 
 func TestAStartThatCannotWorkEndsWithOneSentence(t *testing.T) {
@@ -62,7 +64,7 @@ func TestAStartThatCannotWorkEndsWithOneSentence(t *testing.T) {
 			}
 			cmd := exec.CommandContext(ctx, binary, args...)
 			var out, errs bytes.Buffer
-			cmd.Env, cmd.Stdout, cmd.Stderr = bare(t, c.env...), &out, &errs
+			cmd.Env, cmd.Stdout, cmd.Stderr = process.Environment(t, c.env...), &out, &errs
 			if err := cmd.Run(); cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != 1 {
 				t.Fatalf("it ended with %v, want exit code 1\n%s%s", err, &out, &errs)
 			}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"cagenut/e2e/process"
 )
 
 // freeAddress is an address on loopback that nothing listens on.
@@ -81,7 +83,7 @@ func TestTempestPassesWhatItPassesOnIronic(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	run := exec.CommandContext(ctx, bash, "tempest/run.sh", a.base, results)
-	run.Env = bare(t, "INTROSPECTION_URL=http://"+inspector, "TEMPEST_EXCLUDE="+notServed)
+	run.Env = process.Environment(t, "INTROSPECTION_URL=http://"+inspector, "TEMPEST_EXCLUDE="+notServed)
 	if out, err := run.CombinedOutput(); err != nil && (run.ProcessState == nil || run.ProcessState.ExitCode() != 1) {
 		t.Fatalf("tempest could not be run: %v\n%s", err, out)
 	}

@@ -21,6 +21,9 @@ func descriptors(t *testing.T) int {
 	t.Helper()
 	all, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
+		if os.Getenv("CAGENUT_REQUIRE_PEERS") == "1" {
+			t.Fatalf("this system does not tell what is open, and CAGENUT_REQUIRE_PEERS asks for it: %v", err)
+		}
 		t.Skipf("this system does not tell what is open: %v", err)
 	}
 	return len(all)

@@ -3,10 +3,10 @@ package conformance_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"cagenut/e2e/process"
 )
 
 // binary is our own program; "" where the suite is pointed elsewhere.
@@ -26,9 +26,8 @@ func buildAndRun(m *testing.M) int {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	binary = filepath.Join(dir, "cagenut")
-	if out, err := exec.Command("go", "build", "-race", "-o", binary, "cagenut/cmd/cagenut").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build the binary: %s\n%s", err, out)
+	if binary, err = process.Build(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"cagenut/e2e/process"
 )
 
 // exchange is one request of the client, as it passed by.
@@ -82,9 +84,9 @@ func TestConformance6AnAbortByTheRealClientAgainstAnOlderService(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), s.patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "baremetal", "node", "abort", m.uuid)
-	cmd.Env = bare(t, "OS_AUTH_TYPE=none", "OS_ENDPOINT="+proxy.URL)
+	cmd.Env = process.Environment(t, "OS_AUTH_TYPE=none", "OS_ENDPOINT="+proxy.URL)
 	if s.user != "" {
-		cmd.Env = bare(t, "OS_AUTH_TYPE=http_basic", "OS_ENDPOINT="+proxy.URL, "OS_USERNAME="+s.user, "OS_PASSWORD="+s.password)
+		cmd.Env = process.Environment(t, "OS_AUTH_TYPE=http_basic", "OS_ENDPOINT="+proxy.URL, "OS_USERNAME="+s.user, "OS_PASSWORD="+s.password)
 	}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("openstack baremetal node abort: %v: %s", err, out)

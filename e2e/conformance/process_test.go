@@ -1,33 +1,15 @@
 package conformance_test
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"cagenut/e2e/process"
 )
-
-// said is what a process has printed so far.
-type said struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (s *said) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *said) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
-}
 
 // ownService runs our binary until the test ends. No server has to reach it: the suite plays the ramdisks.
 func ownService(t *testing.T, args ...string) *service {
@@ -46,8 +28,8 @@ func ownService(t *testing.T, args ...string) *service {
 		"--power-sync-interval", "1s", "--log-level", "warn",
 	}, args...)
 	cmd := exec.Command(binary, args...)
-	var out, errs said
-	cmd.Env, cmd.Stdout, cmd.Stderr = bare(t), &out, &errs
+	var out, errs process.Output
+	cmd.Env, cmd.Stdout, cmd.Stderr = process.Environment(t), &out, &errs
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -82,15 +64,4 @@ func ownService(t *testing.T, args ...string) *service {
 	})
 	s.callback = s.base + "/v1/continue_inspection"
 	return s
-}
-
-// bare is an environment without settings of whoever runs the tests, and with a home of its own.
-func bare(t *testing.T, more ...string) []string {
-	env := []string{"HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir()}
-	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "CAGENUT_") && !strings.HasPrefix(v, "OS_") && !strings.HasPrefix(v, "HOME=") && !strings.HasPrefix(v, "TMPDIR=") {
-			env = append(env, v)
-		}
-	}
-	return append(env, more...)
 }

@@ -49,7 +49,7 @@ func lateReports(t *testing.T, w *site) {
 		m.noInventory()
 	})
 	t.Run("ours: late reports leave a trace", func(t *testing.T) {
-		if m.minor < 78 {
+		if m.minor < 78 && !m.own {
 			t.Skip("this service is too old for a history")
 		}
 		if h := m.history(); count(h, "A report of an inspection that is over was refused.") != 1 {

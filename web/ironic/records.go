@@ -51,7 +51,7 @@ func (a *api) validate(r *request) error {
 			return err
 		}
 	}
-	if err := named(ident, r.minor); err != nil {
+	if err := mayBeNamed(ident, r.minor); err != nil {
 		return err
 	}
 	found, err := a.Conductor.Validate(r.UserContext(), ident)

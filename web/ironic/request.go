@@ -131,11 +131,11 @@ func (a *api) nodeIdent(r *request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return s, named(s, r.minor)
+	return s, mayBeNamed(s, r.minor)
 }
 
-// named refuses names to callers that are too old to know of them.
-func named(ident string, minor int) error {
+// mayBeNamed refuses names to callers that are too old to know of them.
+func mayBeNamed(ident string, minor int) error {
 	if minor < namesSince && !node.IsUUID(ident) {
 		return &node.NotFound{What: "Node", Ident: ident}
 	}

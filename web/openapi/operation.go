@@ -84,16 +84,16 @@ func (o Operation) CheckQuery(q url.Values, minor int, older func(since int) err
 		case minor < p.Since:
 			return older(p.Since)
 		}
-		if err := p.Kind.Check(p.Name, queryValue(said, p.Kind.Takes(minor)), minor); err != nil {
+		if err := p.Kind.Check(p.Name, queryValue(said, p.Kind), minor); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// queryValue is JSON for what an address says, which has no types.
-func queryValue(said string, s *Schema) json.RawMessage {
-	if s.Type == "integer" {
+// queryValue is JSON for what an address says, which has no types: all is text but what has to be a number.
+func queryValue(said string, k Kind) json.RawMessage {
+	if p, ok := k.(plain); ok && p.takes.Type == "integer" {
 		return json.RawMessage(said)
 	}
 	b, err := json.Marshal(said)

@@ -30,6 +30,11 @@ type Node struct {
 	PowerCheckedAt     time.Time // when PowerState was last confirmed by the BMC
 	LastError          string
 
+	// BMCUnreachableSince is when the node's BMC stopped answering or began to refuse the credentials; zero while it answers,
+	// and while nobody has asked. BMCError is why, in a sentence without secrets; "" together with the zero time.
+	BMCUnreachableSince time.Time
+	BMCError            string
+
 	// Reservation is the host whose worker holds the node, as the wire shows it; ReservationID is that worker's own
 	// random id, which it must name to move the node. Both are "" for a node that is free.
 	Reservation   string

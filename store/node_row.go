@@ -26,6 +26,8 @@ type nodeRow struct {
 	PowerState           string
 	TargetPowerState     string
 	PowerCheckedAt       int64
+	BMCUnreachableSince  int64
+	BMCError             string
 	LastError            string
 	Reservation          string
 	ReservationID        string
@@ -100,6 +102,7 @@ func (s *Store) nodeRow(n node.Node) (nodeRow, error) {
 		Driver: n.Driver, Interfaces: asJSON(n.Interfaces),
 		ProvisionState: string(n.ProvisionState), ProvisionUpdatedAt: micros(n.ProvisionUpdatedAt),
 		PowerState: string(n.PowerState), TargetPowerState: string(n.TargetPowerState), PowerCheckedAt: micros(n.PowerCheckedAt),
+		BMCUnreachableSince: micros(n.BMCUnreachableSince), BMCError: n.BMCError,
 		LastError: n.LastError, Reservation: n.Reservation, ReservationID: n.ReservationID,
 		AttemptID: n.AttemptID, InspectionStartedAt: micros(n.InspectionStartedAt), InspectionFinishedAt: micros(n.InspectionFinishedAt),
 		Maintenance: n.Maintenance, MaintenanceReason: n.MaintenanceReason, Fault: n.Fault,
@@ -146,6 +149,7 @@ func (s *Store) node(r nodeRow) (node.Node, error) {
 		Driver:         r.Driver,
 		ProvisionState: node.State(r.ProvisionState), ProvisionUpdatedAt: fromMicros(r.ProvisionUpdatedAt),
 		PowerState: node.PowerState(r.PowerState), TargetPowerState: node.PowerState(r.TargetPowerState), PowerCheckedAt: fromMicros(r.PowerCheckedAt),
+		BMCUnreachableSince: fromMicros(r.BMCUnreachableSince), BMCError: r.BMCError,
 		LastError: r.LastError, Reservation: r.Reservation, ReservationID: r.ReservationID,
 		AttemptID: r.AttemptID, InspectionStartedAt: fromMicros(r.InspectionStartedAt), InspectionFinishedAt: fromMicros(r.InspectionFinishedAt),
 		Maintenance: r.Maintenance, MaintenanceReason: r.MaintenanceReason, Fault: r.Fault,

@@ -111,6 +111,11 @@ func (p *Pool) Do(ctx context.Context, n node.Node, fn func(Client) error) error
 	return fn(c)
 }
 
+// Look is Do for rounds, which look at every BMC without anybody asking for it.
+func (p *Pool) Look(ctx context.Context, n node.Node, fn func(Client) error) error {
+	return p.Do(ctx, n, fn)
+}
+
 // Waiting counts the callers that wait for the node's BMC.
 func (p *Pool) Waiting(n node.Node) int {
 	d, err := p.driver(n)

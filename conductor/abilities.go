@@ -120,8 +120,9 @@ func without(err error, secret string) error {
 		return &node.Conflict{Text: text}
 	}
 	unreachable := (*node.Unreachable)(nil)
-	late := errors.As(err, &unreachable) && unreachable.Timeout
-	return &node.Unreachable{What: "BMC", Timeout: late, Err: errors.New(text)}
+	silent := errors.As(err, &unreachable) && !unreachable.Answered
+	late := unreachable != nil && unreachable.Timeout
+	return &node.Unreachable{What: "BMC", Timeout: late, Answered: !silent, Err: errors.New(text)}
 }
 
 // DetachVirtualMedia empties the virtual drives of some kinds, or all of them.

@@ -100,8 +100,11 @@ func (e *Unsupported) Error() string {
 type Unreachable struct {
 	What    string // who was asked, with its address
 	Timeout bool   // the deadline passed (504); otherwise it answered badly or refused (502)
-	Hint    string // what an operator may do about it
-	Err     error
+	// Answered: the other side is there and did answer, but not usefully: a 500, a refusal, nonsense. False: silence, a refused
+	// or cut connection, no such name, a certificate that is not trusted.
+	Answered bool
+	Hint     string // what an operator may do about it
+	Err      error
 }
 
 func (e *Unreachable) Error() string {

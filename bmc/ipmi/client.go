@@ -159,11 +159,11 @@ func (c *client) fail(ctx context.Context, doing string, err error) error {
 	case answered && unsupported(err):
 		return &node.Unsupported{Driver: c.name, Extension: doing}
 	case busy(err):
-		return &node.Unreachable{What: where, Hint: "the BMC stayed busy: try again in a while", Err: fmt.Errorf("%s: refused: %w", doing, err)}
+		return &node.Unreachable{What: where, Answered: true, Hint: "the BMC stayed busy: try again in a while", Err: fmt.Errorf("%s: refused: %w", doing, err)}
 	case notNow(err):
-		return &node.Unreachable{What: where, Hint: "the BMC cannot do this in the state that the server is in now", Err: fmt.Errorf("%s: refused: %w", doing, err)}
+		return &node.Unreachable{What: where, Answered: true, Hint: "the BMC cannot do this in the state that the server is in now", Err: fmt.Errorf("%s: refused: %w", doing, err)}
 	case answered:
-		return &node.Unreachable{What: where, Err: fmt.Errorf("%s: refused: %w", doing, err)}
+		return &node.Unreachable{What: where, Answered: true, Err: fmt.Errorf("%s: refused: %w", doing, err)}
 	case errors.As(err, &dns):
 		return &node.Unreachable{What: where, Hint: "the name of the BMC cannot be resolved: check ipmi_address and DNS", Err: fmt.Errorf("%s: %w", doing, err)}
 	case errors.Is(err, syscall.ECONNREFUSED):
@@ -173,7 +173,8 @@ func (c *client) fail(ctx context.Context, doing string, err error) error {
 	case ctx.Err() != nil || silent(err) || timedOut(err):
 		return &node.Unreachable{What: where, Timeout: true, Hint: "check the BMC's address, its network cable and that it is powered", Err: fmt.Errorf("%s: no answer: %w", doing, context.DeadlineExceeded)}
 	}
-	return &node.Unreachable{What: where, Err: fmt.Errorf("%s: %s", doing, oneLine(err))}
+	var wire *net.OpError
+	return &node.Unreachable{What: where, Answered: !errors.As(err, &wire), Err: fmt.Errorf("%s: %s", doing, oneLine(err))}
 }
 
 // timedOut reads the library's texts, which do not carry the time-out as an error value.

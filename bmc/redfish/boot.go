@@ -220,7 +220,7 @@ func (c *client) confirm(ctx context.Context, g *gofish.APIClient, path string, 
 			return nil
 		}
 		if try == verifyReads {
-			return &node.Unreachable{What: "BMC " + c.base, Err: errors.New("set the boot device: accepted, but it is not what the BMC shows afterwards")}
+			return &node.Unreachable{What: "BMC " + c.base, Answered: true, Err: errors.New("set the boot device: accepted, but it is not what the BMC shows afterwards")}
 		}
 		if err := sleep(ctx, c.options.Poll); err != nil {
 			return err

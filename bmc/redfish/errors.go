@@ -39,6 +39,7 @@ func (c *connection) fail(ctx context.Context, doing string, err error) error {
 	}
 	u := &node.Unreachable{What: "BMC " + c.base, Err: fmt.Errorf("%s: %w", doing, bare(err))}
 	u.Timeout, u.Hint = explain(err)
+	u.Answered = !u.Timeout && !severed(err)
 	return u
 }
 
@@ -49,11 +50,11 @@ func (c *connection) refused(doing string, e *schemas.Error) error {
 	case e.HTTPReturnedStatusCode == http.StatusUnauthorized:
 		return fmt.Errorf("redfish: %s at %s: %w", doing, c.base, node.ErrCredentials)
 	case e.HTTPReturnedStatusCode == http.StatusForbidden && strings.Contains(strings.ToLower(said), "licen"):
-		return &node.Unreachable{What: "BMC " + c.base, Hint: "the BMC lacks a licence for this", Err: fmt.Errorf("%s: %s", doing, said)}
+		return &node.Unreachable{What: "BMC " + c.base, Answered: true, Hint: "the BMC lacks a licence for this", Err: fmt.Errorf("%s: %s", doing, said)}
 	case e.HTTPReturnedStatusCode == http.StatusForbidden:
 		return fmt.Errorf("redfish: %s at %s: the user may not do this: %w", doing, c.base, node.ErrCredentials)
 	}
-	return &node.Unreachable{What: "BMC " + c.base, Err: fmt.Errorf("%s: HTTP status %s", doing, said)}
+	return &node.Unreachable{What: "BMC " + c.base, Answered: true, Err: fmt.Errorf("%s: HTTP status %s", doing, said)}
 }
 
 // says is what the BMC gave as its reason: the status and the first messages, made fit for a line of text.
@@ -87,6 +88,16 @@ func status(err error) int {
 // lost tells of a connection that broke before the answer came: nobody knows whether the BMC has done what it was asked.
 func lost(err error) bool {
 	return status(err) == 0 && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE))
+}
+
+// severed tells of errors below HTTP: no name, no connection, one that was cut, a certificate that is not trusted.
+func severed(err error) bool {
+	var wire *net.OpError
+	var dns *net.DNSError
+	var cert *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	return lost(err) || errors.As(err, &wire) || errors.As(err, &dns) || errors.As(err, &cert) || errors.As(err, &record) ||
+		strings.Contains(err.Error(), "tls: ") // most errors of a handshake have no type
 }
 
 // busy tells of refusals that end by themselves: the BMC is in the middle of something (quirks 6, 32, 36).

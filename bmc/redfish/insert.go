@@ -75,7 +75,7 @@ func (c *client) withoutSecret(err error, secret node.Secret) error {
 	if err == nil || secret == "" || !strings.Contains(err.Error(), string(secret)) {
 		return err
 	}
-	return &node.Unreachable{What: "BMC " + c.base, Err: errors.New(strings.ReplaceAll(err.Error(), string(secret), "******"))}
+	return &node.Unreachable{What: "BMC " + c.base, Answered: true, Err: errors.New(strings.ReplaceAll(err.Error(), string(secret), "******"))}
 }
 
 // lacking names an ability by what was asked for.
@@ -224,7 +224,7 @@ func (ch *change) until(d virtualDrive, otherwise string, good func(virtualDrive
 			if errors.Is(ch.ctx.Err(), context.Canceled) {
 				return ch.ctx.Err()
 			}
-			return &node.Unreachable{What: "BMC " + ch.c.base, Timeout: true, Err: errors.New(otherwise)}
+			return &node.Unreachable{What: "BMC " + ch.c.base, Timeout: true, Answered: true, Err: errors.New(otherwise)}
 		}
 	}
 }

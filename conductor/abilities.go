@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 
 	"cagenut/node"
@@ -26,6 +25,8 @@ type Abilities interface {
 	Sensors(ctx context.Context) ([]node.Sensor, error)
 	// Events lists the newest limit entries of the event log, the newest first.
 	Events(ctx context.Context, limit int) ([]node.LogEntry, error)
+	ClearLog(ctx context.Context) error
+	Identity(ctx context.Context) (node.BMCIdentity, error)
 	Firmware(ctx context.Context) ([]node.Firmware, error)
 	BIOS(ctx context.Context) (map[string]any, error)
 }
@@ -159,6 +160,11 @@ func (c *Conductor) InjectNMI(ctx context.Context, actor node.Actor, ident strin
 	return c.orders(ctx, actor, ident, "inject_nmi", "inject NMI", func(ctx context.Context, a Abilities) error { return a.InjectNMI(ctx) })
 }
 
+// Identity reads what the BMC says of itself.
+func (c *Conductor) Identity(ctx context.Context, ident string) (node.BMCIdentity, error) {
+	return reads(ctx, c, ident, "BMC identity", Abilities.Identity)
+}
+
 // BIOS reads the attributes of the firmware's set-up, by name. A node whose bios interface reads none has none; no BMC
 // is asked then.
 func (c *Conductor) BIOS(ctx context.Context, ident string) (map[string]any, error) {
@@ -186,43 +192,4 @@ func readsBy[T any](ctx context.Context, c *Conductor, ident, kind string, fn fu
 func lacking(err error) bool {
 	u := (*node.Unsupported)(nil)
 	return errors.As(err, &u)
-}
-
-// Condition is how a server is, as its BMC says now.
-type Condition struct {
-	Health  node.HealthReport
-	Sensors []node.Sensor
-	Log     []node.LogEntry // the newest first
-	// Unsupported names the parts that the BMC cannot tell: "health", "sensors", "log".
-	Unsupported []string
-}
-
-// Lacks tells whether the BMC cannot tell a part.
-func (s Condition) Lacks(part string) bool { return slices.Contains(s.Unsupported, part) }
-
-// Condition asks the BMC how its server is, with the newest entries of its log. Each part is asked apart, so that a power
-// command does not wait for all of them.
-func (c *Conductor) Condition(ctx context.Context, ident string, entries int) (out Condition, err error) {
-	n, err := c.Nodes.Node(ctx, ident)
-	if err != nil {
-		return out, err
-	}
-	for _, part := range []struct {
-		name string
-		read func(context.Context, Abilities) error
-	}{
-		{"health", func(ctx context.Context, a Abilities) (err error) { out.Health, err = a.Health(ctx); return err }},
-		{"sensors", func(ctx context.Context, a Abilities) (err error) { out.Sensors, err = a.Sensors(ctx); return err }},
-		{"log", func(ctx context.Context, a Abilities) (err error) { out.Log, err = a.Events(ctx, entries); return err }},
-	} {
-		err := c.askAble(ctx, n.UUID, part.name, part.read)
-		if lacking(err) {
-			out.Unsupported = append(out.Unsupported, part.name)
-			continue
-		}
-		if err != nil {
-			return Condition{}, err
-		}
-	}
-	return out, nil
 }

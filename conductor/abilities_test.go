@@ -74,6 +74,12 @@ func (b *ableBMC) Events(_ context.Context, limit int) ([]node.LogEntry, error) 
 	return make([]node.LogEntry, limit), b.answer("log")
 }
 
+func (b *ableBMC) ClearLog(context.Context) error { return b.do("clear", "") }
+
+func (b *ableBMC) Identity(context.Context) (node.BMCIdentity, error) {
+	return node.BMCIdentity{Model: "BMC 4"}, b.answer("identity")
+}
+
 func (b *ableBMC) Firmware(context.Context) ([]node.Firmware, error) {
 	return []node.Firmware{{Component: "BIOS"}}, b.answer("firmware")
 }
@@ -130,6 +136,9 @@ func TestWhatABMCIsToldIsDoneAndAudited(t *testing.T) {
 		"an interrupt": {func(w *world, uuid string) error {
 			return w.InjectNMI(t.Context(), operator, uuid)
 		}, "[nmi]", "inject NMI"},
+		"to empty its log": {func(w *world, uuid string) error {
+			return w.ClearEventLog(t.Context(), operator, uuid)
+		}, "[clear]", "clear event log"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, b, n := ableWorld(t)
@@ -193,6 +202,7 @@ func TestAHeldNodesBMCIsAskedAndToldNothing(t *testing.T) {
 	for name, err := range map[string]error{
 		"insert": w.AttachVirtualMedia(t.Context(), operator, n.UUID, node.MediumCD, "http://192.0.2.1/a.iso"), "eject": w.DetachVirtualMedia(t.Context(), operator, n.UUID, nil),
 		"light": w.SetIndicator(t.Context(), operator, n.UUID, node.IndicatorOff), "nmi": w.InjectNMI(t.Context(), operator, n.UUID),
+		"clear": w.ClearEventLog(t.Context(), operator, n.UUID),
 	} {
 		if !errors.As(err, new(*node.Locked)) {
 			t.Errorf("%s: %v", name, err)
@@ -223,6 +233,17 @@ func TestAConditionNamesWhatABMCCannotTell(t *testing.T) {
 	}
 	if err := w.InjectNMI(t.Context(), operator, n.UUID); err == nil || err.Error() != "Driver redfish does not support inject_nmi (disabled or not implemented)." {
 		t.Errorf("an interrupt: %v", err)
+	}
+}
+
+func TestABMCTellsWhatItIs(t *testing.T) {
+	w, b, n := ableWorld(t)
+	if id, err := w.Identity(t.Context(), n.UUID); err != nil || id.Model != "BMC 4" {
+		t.Errorf("it is %+v, %v", id, err)
+	}
+	b.lacks["identity"] = true
+	if _, err := w.Identity(t.Context(), n.UUID); !errors.As(err, new(*node.Unsupported)) {
+		t.Errorf("of a BMC that does not tell: %v", err)
 	}
 }
 

@@ -173,6 +173,10 @@ func (p conductorBMCs) Do(ctx context.Context, n node.Node, fn func(conductor.BM
 	return p.Pool.Do(ctx, n, func(c bmc.Client) error { return fn(c) })
 }
 
+func (p conductorBMCs) Look(ctx context.Context, n node.Node, fn func(conductor.BMC) error) error {
+	return p.Pool.Look(ctx, n, func(c bmc.Client) error { return fn(c) })
+}
+
 type bootBMCs struct{ *bmc.Pool }
 
 func (p bootBMCs) Do(ctx context.Context, n node.Node, fn func(managedboot.BMC) error) error {

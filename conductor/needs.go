@@ -99,6 +99,9 @@ type BMCs interface {
 	Validate(n node.Node) error
 	// Do runs fn while nobody else talks to the node's BMC.
 	Do(ctx context.Context, n node.Node, fn func(BMC) error) error
+	// Look is Do for what nobody has asked for. A BMC that keeps failing is left alone for a while: the error is
+	// *node.Unreachable then, and fn does not run.
+	Look(ctx context.Context, n node.Node, fn func(BMC) error) error
 	// Forget gives up what is kept of the BMC of a node that is gone, such as a login session. It does not wait.
 	Forget(n node.Node)
 }

@@ -322,6 +322,11 @@ func (r *rack) Do(ctx context.Context, n node.Node, fn func(conductor.BMC) error
 	return fn(b)
 }
 
+// Look is Do: this rack leaves no BMC alone.
+func (r *rack) Look(ctx context.Context, n node.Node, fn func(conductor.BMC) error) error {
+	return r.Do(ctx, n, fn)
+}
+
 func (r *rack) Forget(n node.Node) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -26,6 +26,11 @@ func (b conductorBMCs) Do(ctx context.Context, n node.Node, fn func(conductor.BM
 	return b.Pool.Do(ctx, n, func(c bmc.Client) error { return fn(c) })
 }
 
+// Look is conductor.BMCs'.
+func (b conductorBMCs) Look(ctx context.Context, n node.Node, fn func(conductor.BMC) error) error {
+	return b.Pool.Look(ctx, n, func(c bmc.Client) error { return fn(c) })
+}
+
 // bootBMCs lets managed boot reach BMCs.
 type bootBMCs struct{ *bmc.Pool }
 

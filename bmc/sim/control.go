@@ -31,9 +31,11 @@ const controlLimit = 64 << 10
 //	PUT    /servers/{name}/hold             the ramdisk waits before it reports; DELETE lets it go on
 //	POST   /servers/{name}/report           as DELETE hold; with {"to": address} it reports there at once
 //	DELETE /servers/{name}/sessions         the BMC forgets all logins
+//	GET    /ca                              the CA of the BMCs' certificates in PEM, and the file that holds it; 404 without TLS
 func (r *Rack) Control() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /faults", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, faultViews()) })
+	mux.HandleFunc("GET /ca", r.getCA)
 	each := func(pattern string, f func([]*Server, http.ResponseWriter, *http.Request)) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, req *http.Request) {
 			servers := r.named(req.PathValue("name"))
@@ -95,6 +97,14 @@ func local(host string) bool {
 	}
 	addr, err := netip.ParseAddr(host)
 	return host == "localhost" || (err == nil && addr.IsLoopback())
+}
+
+func (r *Rack) getCA(w http.ResponseWriter, _ *http.Request) {
+	if r.authority == nil {
+		complain(w, http.StatusNotFound, "The BMCs of this rack do not speak TLS.")
+		return
+	}
+	reply(w, http.StatusOK, map[string]string{"ca": string(r.CA()), "file": r.options.CAFile})
 }
 
 func putFault(servers []*Server, w http.ResponseWriter, r *http.Request) {

@@ -8,24 +8,27 @@ import (
 )
 
 type serverView struct {
-	Name       string                   `json:"name"`
-	Driver     string                   `json:"driver"`
-	Address    string                   `json:"address"`
-	Port       int                      `json:"port"`
-	DriverInfo map[string]any           `json:"driver_info"` // as Ironic takes it, with the test password
-	MAC        string                   `json:"mac"`
-	Rack       string                   `json:"rack"`
-	Unit       int                      `json:"unit"`
-	Silent     bool                     `json:"silent"`
-	State      Phase                    `json:"state"`
-	Power      node.PowerState          `json:"power"`
-	Boot       bootView                 `json:"boot"`
-	Media      map[string]string        `json:"media"`
-	Indicator  node.Indicator           `json:"indicator"`
-	NMIs       int                      `json:"nmis"`
-	Sessions   SessionCounts            `json:"sessions"`
-	Requests   int                      `json:"requests"`
-	Faults     map[Fault]strengthViewed `json:"faults"`
+	Name       string         `json:"name"`
+	Driver     string         `json:"driver"`
+	Address    string         `json:"address"`
+	Port       int            `json:"port"`
+	DriverInfo map[string]any `json:"driver_info"` // as Ironic takes it, with the test password
+	MAC        string         `json:"mac"`
+	// Certificate is the one that it shows at the moment, in PEM.
+	Certificate string                   `json:"certificate,omitempty"`
+	Rack        string                   `json:"rack"`
+	Unit        int                      `json:"unit"`
+	Silent      bool                     `json:"silent"`
+	State       Phase                    `json:"state"`
+	Power       node.PowerState          `json:"power"`
+	Boot        bootView                 `json:"boot"`
+	Media       map[string]string        `json:"media"`
+	Indicator   node.Indicator           `json:"indicator"`
+	NMIs        int                      `json:"nmis"`
+	Sessions    SessionCounts            `json:"sessions"`
+	Overlaps    int                      `json:"overlaps"` // how often somebody used it while somebody else did
+	Requests    int                      `json:"requests"`
+	Faults      map[Fault]strengthViewed `json:"faults"`
 }
 
 type bootView struct {
@@ -52,7 +55,7 @@ func (s *Server) view() serverView {
 	v := serverView{
 		Name: s.Name, Driver: s.Driver, Address: s.Address, Port: s.Port, DriverInfo: s.DriverInfo(), MAC: s.BootMAC, Rack: s.Rack, Unit: s.Unit, Silent: s.Silent,
 		State: s.Phase(), Power: s.Power(), Boot: bootView{boot.Device, boot.Persistent}, Media: s.Media(), Indicator: s.Indicator(), NMIs: s.Interrupts(),
-		Sessions: s.Sessions(), Requests: s.requests.count(), Faults: map[Fault]strengthViewed{},
+		Certificate: string(s.Certificate()), Sessions: s.Sessions(), Overlaps: s.Overlaps(), Requests: s.requests.count(), Faults: map[Fault]strengthViewed{},
 	}
 	for id, address := range v.Media {
 		v.Media[id] = withoutQuery(address)
@@ -69,13 +72,14 @@ type faultView struct {
 	What    string   `json:"what"`
 	Like    string   `json:"like,omitempty"`
 	Delay   string   `json:"delay,omitempty"`
-	Counts  bool     `json:"counts"` // takes count and percent
+	Counts  bool     `json:"counts"`        // takes count and percent
+	TLS     bool     `json:"tls,omitempty"` // of BMCs that speak TLS alone
 }
 
 func faultViews() []faultView {
 	var all []faultView
 	for _, f := range AllFaults() {
-		v := faultView{Fault: f.Fault, Drivers: f.Drivers, What: f.What, Like: f.Like, Counts: !f.Steady}
+		v := faultView{Fault: f.Fault, Drivers: f.Drivers, What: f.What, Like: f.Like, Counts: !f.Steady, TLS: f.TLS}
 		if f.Delay > 0 {
 			v.Delay = f.Delay.String()
 		}

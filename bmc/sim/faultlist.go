@@ -13,6 +13,7 @@ type Fault string
 type FaultInfo struct {
 	Fault   Fault
 	Drivers []string // of the BMCs that can have it
+	TLS     bool     // it takes a BMC that speaks TLS (Options.TLS)
 	What    string   // one sentence for people
 	Like    string   // who is known for it; "" for failures that anybody has
 	// Steady faults are ways of a BMC: they take no count and no percentage.
@@ -147,7 +148,7 @@ func AllFaults() []FaultInfo {
 	var all []FaultInfo
 	for _, group := range faultGroups {
 		for _, f := range group.faults {
-			f.Drivers = group.drivers
+			f.Drivers, f.TLS = group.drivers, group.tls
 			all = append(all, f)
 		}
 	}
@@ -158,7 +159,7 @@ func faultInfo(f Fault) (FaultInfo, bool) {
 	for _, group := range faultGroups {
 		for _, info := range group.faults {
 			if info.Fault == f {
-				info.Drivers = group.drivers
+				info.Drivers, info.TLS = group.drivers, group.tls
 				return info, true
 			}
 		}
@@ -168,9 +169,13 @@ func faultInfo(f Fault) (FaultInfo, bool) {
 
 var faultGroups = []struct {
 	drivers []string
+	tls     bool
 	faults  []FaultInfo
 }{
-	{[]string{node.DriverRedfish, node.DriverIPMI}, bothFaults}, {[]string{node.DriverRedfish}, redfishFaults}, {[]string{node.DriverIPMI}, ipmiFaults},
+	{[]string{node.DriverRedfish, node.DriverIPMI}, false, bothFaults},
+	{[]string{node.DriverRedfish}, false, redfishFaults},
+	{[]string{node.DriverRedfish}, true, tlsFaults},
+	{[]string{node.DriverIPMI}, false, ipmiFaults},
 }
 
 var bothFaults = []FaultInfo{

@@ -31,6 +31,8 @@ func (s *Server) SwitchOn(f Fault, strength Strength) error {
 		return fmt.Errorf("sim: there is no fault %q", f)
 	case !slices.Contains(info.Drivers, s.Driver):
 		return fmt.Errorf("sim: fault %q is not one of a BMC that speaks %s", f, s.Driver)
+	case info.TLS && !s.speaksTLS():
+		return fmt.Errorf("sim: fault %q is one of BMCs that speak TLS, and this rack does not", f)
 	case info.Steady && (strength.Count != 0 || strength.Percent != 0):
 		return fmt.Errorf("sim: fault %q is a way of the BMC and takes no count and no percentage", f)
 	case strength.Count < 0 || strength.Percent < 0 || strength.Percent > 100 || strength.Delay < 0:
@@ -112,6 +114,9 @@ func (s *Server) followFaults() {
 	if failed := s.has(FaultFailedPSU); s.psuTold.Swap(failed) != failed && failed {
 		s.events.add(eventPSUFails)
 	}
+	if s.speaksTLS() {
+		s.tls.follow(s.tlsWay(), s.has(FaultPlainHTTP))
+	}
 	s.shutDoor()
 	if s.account != nil {
 		s.account.follow(s)
@@ -154,12 +159,20 @@ func (s *Server) delayOf(f Fault) time.Duration {
 
 // waitWhileHanging returns when the BMC does not hang (any more); false when ctx or the rack ended first.
 func (s *Server) waitWhileHanging(ctx context.Context) bool {
+	lifted, hangs := s.hangs()
+	return !hangs || s.waitUntilLifted(ctx, lifted)
+}
+
+// hangs tells whether the BMC hangs now; lifted is for waitUntilLifted.
+func (s *Server) hangs() (lifted <-chan struct{}, yes bool) {
 	s.mu.Lock()
-	lifted := s.lifted
+	lifted = s.lifted // before the question, so that no change falls between the two
 	s.mu.Unlock()
-	if !s.strikes(FaultHang) {
-		return true
-	}
+	return lifted, s.strikes(FaultHang)
+}
+
+// waitUntilLifted returns when the BMC hangs no more; false when ctx or the rack ended first.
+func (s *Server) waitUntilLifted(ctx context.Context, lifted <-chan struct{}) bool {
 	for {
 		select {
 		case <-lifted:

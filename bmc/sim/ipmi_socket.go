@@ -95,6 +95,9 @@ func (d *socket) WriteTo(data []byte, to net.Addr) (int, error) {
 	}
 	if !wrong && payload(data) == payloadRAKP4 && len(data) > 17 && data[17] == 0 {
 		s.account.opened.Add(1)
+		if s.account.bmc.Sessions.Count() > 1 {
+			s.overlaps.Add(1)
+		}
 	}
 	d.mu.Lock()
 	conn := d.conn

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -18,8 +19,12 @@ func (s *Server) listenRedfish(addr netip.Addr, port int) error {
 		}
 		tcp := l.Addr().(*net.TCPAddr)
 		s.host, s.Port, s.Address = tcp.IP.String(), tcp.Port, "http://"+tcp.String()
+		if s.speaksTLS() {
+			s.Address = "https://" + tcp.String()
+		}
 		s.http = &http.Server{
 			Handler: s, ReadHeaderTimeout: 10 * time.Second,
+			ErrorLog: slog.NewLogLogger(s.rack.options.Log.Handler(), slog.LevelDebug), // clients that do not trust it, mostly
 			ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 				return context.WithValue(ctx, connectionKey{}, &connection{Conn: c})
 			},
@@ -43,13 +48,21 @@ func (s *Server) serveRedfish(l net.Listener) {
 		s.listener = l
 		s.mu.Unlock()
 		s.shutDoor()
-		err := s.http.Serve(l)
+		err := s.http.Serve(s.door(l))
 		s.opened(false)
 		if errors.Is(err, http.ErrServerClosed) {
 			return
 		}
 		l = s.listenAgain()
 	}
+}
+
+// door is the listener with what the BMC speaks there.
+func (s *Server) door(l net.Listener) net.Listener {
+	if s.speaksTLS() {
+		return secureDoor{l, s}
+	}
+	return l
 }
 
 // opened notes whether the BMC listens.

@@ -60,6 +60,9 @@ func TestEveryFaultHasATest(t *testing.T) {
 			tested[driver+" "+string(q.fault)] = true
 		}
 	}
+	for _, q := range tlsQuirks {
+		tested[node.DriverRedfish+" "+string(q.fault)] = true
+	}
 	for _, f := range sim.AllFaults() {
 		if f.What == "" {
 			t.Errorf("%s says nothing of itself", f.Fault)

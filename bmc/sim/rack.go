@@ -32,6 +32,11 @@ type Options struct {
 	User     string // of all BMCs; "admin"
 	Password string // of all BMCs, at most 20 bytes; "demo-password"
 
+	// TLS lets the Redfish BMCs speak https, with certificates of a CA of the rack's own (Rack.CA). CAFile, where it is given, is
+	// written by Start with that CA's certificate, and named in DriverInfo as redfish_verify_ca.
+	TLS    bool
+	CAFile string
+
 	FirstAddress string // BMC of the first server, the others follow; "127.77.0.1". 127.0.0.1 where that cannot be used
 	FirstPort    int    // set: all BMCs are at FirstAddress, and their ports count up from here
 	KeepRequests int    // how many requests each BMC's log keeps at most; 4096
@@ -71,6 +76,8 @@ func (o Options) withDefaults() (Options, error) {
 		return o, errors.New("sim: user of more than 16 or password of more than 20 bytes, which IPMI does not take")
 	case o.Servers > 2000:
 		return o, errors.New("sim: at most 2000 servers")
+	case o.CAFile != "" && !o.TLS:
+		return o, errors.New("sim: a file for the CA, and no TLS")
 	case o.FirstPort < 0 || (o.FirstPort > 0 && o.FirstPort+o.Servers > 65536):
 		return o, fmt.Errorf("sim: there are not %d ports from %d on", o.Servers, o.FirstPort)
 	}
@@ -79,12 +86,13 @@ func (o Options) withDefaults() (Options, error) {
 
 // Rack is a running simulation.
 type Rack struct {
-	options  Options
-	servers  []*Server
-	routes   *http.ServeMux     // of all Redfish BMCs
-	commands *handlers.Registry // of all IPMI BMCs
-	cancel   context.CancelFunc
-	wg       sync.WaitGroup
+	options   Options
+	servers   []*Server
+	routes    *http.ServeMux     // of all Redfish BMCs
+	commands  *handlers.Registry // of all IPMI BMCs
+	authority *authority         // with TLS
+	cancel    context.CancelFunc
+	wg        sync.WaitGroup
 
 	mu      sync.Mutex
 	closed  bool
@@ -104,6 +112,12 @@ func Start(ctx context.Context, o Options) (*Rack, error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	r := &Rack{options: o, routes: routes(), commands: commands(), cancel: cancel, bootURL: o.BootURL}
+	if o.TLS {
+		if err := r.makeAuthority(); err != nil {
+			cancel()
+			return nil, err
+		}
+	}
 	for i := range o.Servers {
 		s := newServer(ctx, r, i)
 		port := 0

@@ -56,7 +56,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		hangUp()
 	}
 	defer s.rack.leave()
-	s.inFlight.Add(1)
+	if s.inFlight.Add(1) > 1 {
+		s.overlaps.Add(1)
+	}
 	defer s.inFlight.Add(-1)
 	body, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 type Server struct {
 	Name     string
 	Driver   string // node.DriverRedfish or node.DriverIPMI
-	Address  string // of the BMC: "http://127.77.0.1:8000" for Redfish, "127.77.0.2" for IPMI
+	Address  string // of the BMC: "http://127.77.0.1:8000" for Redfish (https:// with Options.TLS), "127.77.0.2" for IPMI
 	Port     int    // of the BMC
 	User     string
 	Password node.Secret
@@ -48,9 +48,11 @@ type Server struct {
 
 	listening atomic.Bool
 	http      *http.Server
+	tls       tlsSide
 	inFlight  atomic.Int32
-	listRead  atomic.Bool // whether the list of boot options was read
-	psuTold   atomic.Bool // whether the log tells of the failed power supply
+	overlaps  atomic.Int64 // how often somebody used the BMC while somebody else did
+	listRead  atomic.Bool  // whether the list of boot options was read
+	psuTold   atomic.Bool  // whether the log tells of the failed power supply
 	sessions  sessions
 	tasks     tasks
 	events    eventLog
@@ -82,10 +84,16 @@ func (s *Server) DriverInfo() map[string]any {
 	if s.Driver == node.DriverIPMI {
 		return map[string]any{"ipmi_address": s.Address, "ipmi_port": s.Port, "ipmi_username": s.User, "ipmi_password": string(s.Password)}
 	}
-	return map[string]any{
+	info := map[string]any{
 		"redfish_address": s.Address, "redfish_system_id": systemPath, "redfish_username": s.User, "redfish_password": string(s.Password),
 	}
+	if s.speaksTLS() && s.rack.options.CAFile != "" {
+		info["redfish_verify_ca"] = s.rack.options.CAFile
+	}
+	return info
 }
+
+func (s *Server) speaksTLS() bool { return s.Driver == node.DriverRedfish && s.rack.authority != nil }
 
 // Usual ports; another is taken where they are in use.
 const (
@@ -146,6 +154,10 @@ func (s *Server) Sessions() SessionCounts {
 	}
 	return s.sessions.count()
 }
+
+// Overlaps counts how often the BMC was used by two at once since its start: a request while another one was served, or an IPMI
+// session begun while another one was open (G65).
+func (s *Server) Overlaps() int { return int(s.overlaps.Load()) }
 
 // Indicator is the light by which people find the server.
 func (s *Server) Indicator() node.Indicator { return s.machine.currentLight() }

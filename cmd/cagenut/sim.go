@@ -33,6 +33,8 @@ type simCommand struct {
 	ReportDelay  time.Duration `default:"0s" help:"From a ramdisk's start to its report, give or take a third."`
 	HoldReports  bool          `help:"Ramdisks wait before they report, until the control API lets them."`
 	KeepRequests int           `default:"1000" help:"How many requests each BMC's log keeps at most."`
+	TLS          bool          `name:"tls" help:"The Redfish BMCs speak https, with certificates of a CA that is made for this run."`
+	CAFile       string        `name:"ca-file" type:"path" placeholder:"cagenut-sim-ca.pem" help:"With --tls: where the certificate of that CA is written, for redfish_verify_ca."`
 	Seed         uint64        `default:"1" help:"The same seed makes the same hardware."`
 	LogLevel     string        `default:"warn" enum:"debug,info,warn,error" help:"debug, info, warn or error."`
 }
@@ -115,6 +117,12 @@ func (s *simCommand) Run(ctx context.Context, out io.Writer) (err error) {
 	if u, err := url.Parse(s.BootURL); s.BootURL != "" && (err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "") {
 		return fmt.Errorf("--boot-url %q is not an address of http or https", s.BootURL)
 	}
+	switch {
+	case s.CAFile != "" && !s.TLS:
+		return errors.New("--ca-file is for --tls")
+	case s.CAFile == "" && s.TLS:
+		s.CAFile = kong.ExpandPath("cagenut-sim-ca.pem")
+	}
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(s.LogLevel)); err != nil {
 		return err
@@ -125,7 +133,7 @@ func (s *simCommand) Run(ctx context.Context, out io.Writer) (err error) {
 	}
 	rack, err := sim.Start(ctx, sim.Options{
 		Servers: servers, IPMI: ipmi, Silent: s.Silent, BootURL: s.BootURL, PowerDelay: s.PowerDelay, ReportDelay: s.ReportDelay,
-		FirstAddress: host, FirstPort: port, KeepRequests: s.KeepRequests, Seed: s.Seed,
+		FirstAddress: host, FirstPort: port, TLS: s.TLS, CAFile: s.CAFile, KeepRequests: s.KeepRequests, Seed: s.Seed,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
 	})
 	if err != nil {
@@ -135,7 +143,7 @@ func (s *simCommand) Run(ctx context.Context, out io.Writer) (err error) {
 	if s.HoldReports {
 		rack.HoldReports()
 	}
-	greetSim(out, listener.Addr().String(), rack.Servers())
+	greetSim(out, listener.Addr().String(), rack.Servers(), s.CAFile)
 	return serveControl(ctx, listener, rack.Control())
 }
 
@@ -160,7 +168,7 @@ func serveControl(ctx context.Context, l net.Listener, h http.Handler) error {
 const mostShown = 24
 
 // greetSim prints what a newcomer needs.
-func greetSim(out io.Writer, control string, servers []*sim.Server) {
+func greetSim(out io.Writer, control string, servers []*sim.Server, caFile string) {
 	for i, s := range servers {
 		if i == mostShown {
 			fmt.Fprintf(out, "… and %d more: curl -s http://%s/servers\n", len(servers)-i, control)
@@ -171,6 +179,9 @@ func greetSim(out io.Writer, control string, servers []*sim.Server) {
 			address = "udp " + net.JoinHostPort(s.Address, strconv.Itoa(s.Port))
 		}
 		fmt.Fprintf(out, "%-8s %-8s %s\n", s.Name, s.Driver, address)
+	}
+	if caFile != "" {
+		fmt.Fprintf(out, "\nTheir CA, for redfish_verify_ca: %s\n", caFile)
 	}
 	first := servers[0]
 	fmt.Fprintf(out, `

@@ -2,9 +2,13 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -118,6 +122,31 @@ func TestSimRunsBMCsWithFaultsThatACallSwitchesOn(t *testing.T) {
 	}
 }
 
+func TestSimSpeaksTLSWithACAThatItWrites(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	control, out := startSim(t, "--servers", "1", "--listen", "127.77.33.1", "--tls", "--ca-file", file)
+	var servers []struct {
+		Address    string
+		DriverInfo map[string]any `json:"driver_info"`
+	}
+	callSim(t, "GET", control+"/servers", "", &servers)
+	ca, err := os.ReadFile(file)
+	if err != nil || !strings.Contains(out.String(), file) || servers[0].DriverInfo["redfish_verify_ca"] != file {
+		t.Fatalf("%v, %+v, %s", err, servers, out)
+	}
+	trusted := x509.NewCertPool()
+	trusted.AppendCertsFromPEM(ca)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: trusted}}}
+	res, err := client.Get(servers[0].Address + "/redfish/v1/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode != http.StatusOK || !strings.HasPrefix(servers[0].Address, "https://") {
+		t.Errorf("%s: %s", servers[0].Address, res.Status)
+	}
+}
+
 func TestSimSharesServersAsTheFlagsSay(t *testing.T) {
 	for name, c := range map[string]struct {
 		args          string
@@ -164,6 +193,8 @@ func TestSimRefusesBadSettingsInOneSentence(t *testing.T) {
 		"a port of 0":                 {"--listen 127.0.0.1:0", "--listen"},
 		"too many for the ports":      {"--listen 127.0.0.1:65530 --servers 12", "ports"},
 		"boot files nowhere":          {"--boot-url appliance:6385", "--boot-url"},
+		"a CA without TLS":            {"--ca-file ca.pem", "--tls"},
+		"a CA nowhere":                {"--tls --ca-file /nowhere/ca.pem", "CA"},
 		"a number that is none":       {"--ipmi=many", "number"},
 		"a negative number":           {"--ipmi=-1", "number"},
 	} {

@@ -27,6 +27,13 @@ const (
 	DriverFake    = "fake-hardware"
 )
 
+// The boot interfaces by which an inspected server comes to its ramdisk: over the network, or from an ISO in a virtual
+// drive of its BMC.
+const (
+	BootIPXE         = "ipxe"
+	BootVirtualMedia = "redfish-virtual-media"
+)
+
 // InterfaceTypes lists the types of interface that a node has, sorted.
 func InterfaceTypes() []string {
 	return []string{"bios", "boot", "console", "deploy", "firmware", "inspect", "management", "network", "power", "raid", "rescue", "storage", "vendor"}
@@ -36,7 +43,7 @@ var drivers = map[string]Driver{
 	DriverRedfish: {
 		Name: DriverRedfish,
 		Enabled: map[string][]string{
-			"bios": {"redfish", "no-bios"}, "boot": {"ipxe"}, "console": {"no-console"}, "deploy": {"noop"}, "firmware": {"redfish", "no-firmware"},
+			"bios": {"redfish", "no-bios"}, "boot": {BootIPXE, BootVirtualMedia}, "console": {"no-console"}, "deploy": {"noop"}, "firmware": {"redfish", "no-firmware"},
 			"inspect": {"agent", "inspector", "redfish", "no-inspect"}, "management": {"redfish"}, "network": {"noop"}, "power": {"redfish"},
 			"raid": {"no-raid"}, "rescue": {"no-rescue"}, "storage": {"noop"}, "vendor": {"no-vendor"},
 		},
@@ -46,13 +53,14 @@ var drivers = map[string]Driver{
 			"redfish_password":  "Password of that user.",
 			"redfish_system_id": "Path of the system below the BMC, such as /redfish/v1/Systems/1. Needed only where a BMC has several.",
 			"redfish_verify_ca": "true (the default): verify the BMC's certificate; false: do not; otherwise the path of a CA file.",
+			"deploy_iso":        "The address (http or https) of the ISO that an inspection boots with the boot interface redfish-virtual-media; unless given, the one of --iso-url or of the folder of boot files.",
 		},
 		Required: []string{"redfish_address"},
 	},
 	DriverIPMI: {
 		Name: DriverIPMI,
 		Enabled: map[string][]string{
-			"bios": {"no-bios"}, "boot": {"ipxe"}, "console": {"no-console"}, "deploy": {"noop"}, "firmware": {"no-firmware"},
+			"bios": {"no-bios"}, "boot": {BootIPXE}, "console": {"no-console"}, "deploy": {"noop"}, "firmware": {"no-firmware"},
 			"inspect": {"agent", "inspector", "no-inspect"}, "management": {"ipmitool"}, "network": {"noop"}, "power": {"ipmitool"},
 			"raid": {"no-raid"}, "rescue": {"no-rescue"}, "storage": {"noop"}, "vendor": {"no-vendor"},
 		},

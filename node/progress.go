@@ -18,6 +18,9 @@ type Progress struct {
 	// LookupAddresses are the BMC addresses by which a report may find the node (contract.md §4.1); nil: as they were,
 	// empty: there are none.
 	LookupAddresses []string
+	// BootMedium is what is to be known from now on of the medium in the server's virtual drive, as [MediumRecord] spells it:
+	// nil as it was, "" that nothing of ours is in. It counts also beside an error.
+	BootMedium *string
 	// Notes are things to know that failed nothing; they are added to those of the attempt.
 	Notes []string
 	// Power is the power state that was last confirmed; "" where none was read.

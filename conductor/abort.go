@@ -36,9 +36,6 @@ func (c *Conductor) abort(ctx context.Context, actor node.Actor, n node.Node, re
 	}
 	e.Reason, e.KeepPowerOn, e.Notes = req.Reason, req.KeepPowerOn, a.Notes
 	e.Move.Audit = c.accepted(actor, "abort", n, a.ID, req.Reason)
-	if external(i) {
-		e.Move.Jobs = append(e.Move.Jobs, node.Job{Kind: node.JobSettle, Node: n.UUID, Attempt: a.ID})
-	}
 	return c.end(ctx, actor, n, a, "", node.Abort, e)
 }
 

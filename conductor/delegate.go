@@ -2,8 +2,11 @@ package conductor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"cagenut/node"
 )
@@ -11,21 +14,33 @@ import (
 // cancelledText is what an inspector says of a run that was aborted (contract.md §5.4).
 const cancelledText = "Canceled by operator"
 
+// pollWorkers bounds how many runs a foreign inspector is asked for at the same time: one that takes its time must not make
+// a round as long as all waiting nodes together.
+const pollWorkers = 8
+
 // poll asks the foreign inspector how the runs of all waiting nodes are.
 func (c *Conductor) poll(ctx context.Context) error {
 	waiting, err := c.Watched.Waiting(ctx)
 	if err != nil {
 		return err
 	}
+	var asked errgroup.Group
+	asked.SetLimit(pollWorkers)
 	for _, n := range waiting {
 		i, err := c.inspectInterface(n.Interfaces.Inspect)
 		if err != nil || !external(i) {
 			continue
 		}
-		if err := c.pollNode(ctx, i.(Delegate), n); err != nil && ctx.Err() == nil {
-			c.Log.Warn("cannot follow a run at the external inspector", "node", n.UUID, "err", err)
-		}
+		asked.Go(func() error {
+			err := c.pollNode(ctx, i.(Delegate), n)
+			// Whoever was first has ended the attempt, or works on it: the next round looks again.
+			if err != nil && ctx.Err() == nil && !errors.Is(err, node.ErrLost) && !errors.Is(err, node.ErrNotReported) {
+				c.Log.Warn("cannot follow a run at the external inspector", "node", n.UUID, "err", err)
+			}
+			return nil
+		})
 	}
+	_ = asked.Wait() // the errors are in the log
 	return ctx.Err()
 }
 
@@ -48,6 +63,9 @@ func (c *Conductor) pollNode(ctx context.Context, d Delegate, n node.Node) error
 		return c.failAttempt(ctx, n, a, "", "ironic-inspector inspection failed: "+failure)
 	case state == node.RunFinished:
 		body, err := d.Data(ctx, n)
+		if missing(err) {
+			return c.finishedWithoutData(ctx, n, a)
+		}
 		if err != nil {
 			return c.diverge(ctx, a, err.Error())
 		}
@@ -55,6 +73,22 @@ func (c *Conductor) pollNode(ctx context.Context, d Delegate, n node.Node) error
 		return err
 	}
 	return c.diverge(ctx, a, "")
+}
+
+// finishedWithoutData ends an attempt that succeeded at a service which stores no data: properties and ports are what the
+// service itself has written here (contract.md §5.7).
+func (c *Conductor) finishedWithoutData(ctx context.Context, n node.Node, a node.Attempt) error {
+	now := c.Clock.Now()
+	return c.end(ctx, node.System(), n, a, "", node.Done, node.Ending{
+		Outcome: node.Succeeded, CleanUp: true, Notes: append(a.Notes, "The inspector service stores no inspection data, so there is no inventory."),
+		Move: node.Move{FinishedAt: &now},
+	})
+}
+
+// toldInspector tells whether a foreign inspector has been told of an attempt, so that it may still be at it.
+func (c *Conductor) toldInspector(a node.Attempt) bool {
+	i, err := c.inspectInterface(a.Interface)
+	return err == nil && external(i) && (a.State != node.RunStarting || a.Step != "")
 }
 
 // diverge notes on the attempt in what the inspector differs from us; "" when it does not.
@@ -65,7 +99,8 @@ func (c *Conductor) diverge(ctx context.Context, a node.Attempt, what string) er
 	return c.Attempts.SetDivergence(ctx, a, what)
 }
 
-// workSettle makes sure that a foreign inspector really ended a run whose abort it accepted (contract.md §9, 25).
+// workSettle makes sure that a foreign inspector really ends a run that is over here: one whose abort it accepted
+// (contract.md §9, 25), or one that timed out or failed on our side alone.
 func (c *Conductor) workSettle(ctx context.Context, j node.Job) (time.Duration, error) {
 	n, err := c.Nodes.Node(ctx, j.Node)
 	if missing(err) || (err == nil && n.AttemptID != j.Attempt) {
@@ -87,7 +122,10 @@ func (c *Conductor) workSettle(ctx context.Context, j node.Job) (time.Duration, 
 	if missing(err) || (err == nil && state.Ended()) {
 		return done, c.diverge(ctx, a, "")
 	}
-	what := fmt.Sprintf("The inspector service accepted the abort but its run is still %q.", state)
+	what := fmt.Sprintf("The inspection is over here, but the inspector service's run is still %q.", state)
+	if a.Outcome == node.Aborted {
+		what = fmt.Sprintf("The inspector service accepted the abort but its run is still %q.", state)
+	}
 	if err != nil {
 		what = "It is not known whether the inspector service has ended its run: " + err.Error()
 	} else if _, err := d.Abort(ctx, n, a); err != nil {

@@ -23,6 +23,9 @@ func (c *Conductor) end(ctx context.Context, actor node.Actor, n node.Node, a no
 	}
 	m.ForgetAgent = true
 	e.CleanUp = e.CleanUp && !c.outOfBand(a.Interface)
+	if e.Outcome != node.Succeeded && c.toldInspector(a) {
+		m.Jobs = append(m.Jobs, node.Job{Kind: node.JobSettle, Node: n.UUID, Attempt: a.ID})
+	}
 	if e.CleanUp {
 		m.Jobs = append(m.Jobs, node.Job{Kind: node.JobCleanUp, Node: n.UUID, Attempt: a.ID})
 		if !e.KeepPowerOn && !n.DisablePowerOff {

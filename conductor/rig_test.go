@@ -439,7 +439,12 @@ func (f *foreignInspector) Run(context.Context, node.Node) (node.RunState, strin
 	return state, failure, err
 }
 
-func (f *foreignInspector) Data(context.Context, node.Node) ([]byte, error) { return f.data, nil }
+func (f *foreignInspector) Data(_ context.Context, n node.Node) ([]byte, error) {
+	if f.data == nil {
+		return nil, &node.NotFound{What: "Introspection of node", Ident: n.UUID}
+	}
+	return f.data, nil
+}
 
 // reports is the real understanding of reports, joined as cmd joins it.
 type reports struct{}

@@ -3,6 +3,7 @@ package inspector
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"cagenut/inspect"
 	"cagenut/inspect/managedboot"
@@ -53,14 +54,34 @@ func (i *Interface) Inspect(ctx context.Context, n node.Node, a node.Attempt) (n
 	}
 	switch a.Step {
 	case "":
-		if err := i.service.start(ctx, n.UUID); err != nil {
-			return node.Progress{}, fmt.Errorf("Failed to start inspection: %w", err) //nolint:staticcheck // the wire's text, contract.md §5.7
-		}
-		return node.Progress{Step: stepToldService}, nil
+		return i.tell(ctx, n, a)
 	case stepToldService:
 		return i.boot.Start(ctx, n, "")
 	}
 	return i.boot.Start(ctx, n, a.Step)
+}
+
+// tell tells the external service of the start. It refuses while an earlier run of the node is on its way to its end, as
+// that of an abort just now (contract.md §9, 27): that passes, and is waited for.
+func (i *Interface) tell(ctx context.Context, n node.Node, a node.Attempt) (node.Progress, error) {
+	err := i.service.start(ctx, n.UUID)
+	if err == nil {
+		return node.Progress{Step: stepToldService}, nil
+	}
+	if time.Since(a.StartedAt) < endOfEarlierRun {
+		if state, _, unknown := i.service.status(ctx, n.UUID); unknown == nil && ending(state) {
+			return node.Progress{After: time.Second}, nil
+		}
+	}
+	return node.Progress{}, fmt.Errorf("Failed to start inspection: %w", err) //nolint:staticcheck // the wire's text, contract.md §5.7
+}
+
+// endOfEarlierRun is how long a start waits for it.
+const endOfEarlierRun = 30 * time.Second
+
+// ending tells whether a run in a state comes to an end without anybody's doing.
+func ending(s node.RunState) bool {
+	return s == "aborting" || s == node.RunProcessing || s == "reapplying"
 }
 
 // Abort ends the attempt. An external service must accept that: *node.Conflict when it is busy with the node,

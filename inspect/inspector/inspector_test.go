@@ -169,6 +169,57 @@ func TestAStartThatTheServiceRefusesLeavesTheServerAlone(t *testing.T) {
 	}
 }
 
+// contract.md §9, 27: a start that meets an abort on its way is not lost.
+func TestAStartWaitsUntilAnEarlierRunIsOver(t *testing.T) {
+	for _, state := range []string{"aborting", "processing", "reapplying"} {
+		t.Run(state, func(t *testing.T) {
+			over := false
+			i, l := external(t, func(w http.ResponseWriter, r *http.Request) {
+				switch {
+				case r.Method == "GET":
+					says(200, `{"state":"`+state+`","finished":false,"error":null}`)(w, r)
+				case over:
+					says(202, "{}")(w, r)
+				default:
+					says(400, `{"error":{"message":"Invalid event: start"}}`)(w, r)
+				}
+			}, nil)
+			a := node.Attempt{StartedAt: time.Now()}
+			p, err := i.Inspect(t.Context(), n1, a)
+			if err != nil || p.Step != "" || p.After != time.Second {
+				t.Fatalf("got %+v, %v", p, err)
+			}
+			over = true
+			if p, err = i.Inspect(t.Context(), n1, a); err != nil || p.Step == "" {
+				t.Errorf("once it is over: %+v, %v", p, err)
+			}
+			over = false
+			a.StartedAt = time.Now().Add(-time.Minute)
+			if _, err := i.Inspect(t.Context(), n1, a); err == nil || !strings.Contains(err.Error(), "Invalid event: start") {
+				t.Errorf("it waits for ever: %v", err)
+			}
+			for _, line := range l.all() {
+				if strings.HasPrefix(line, "power") || strings.HasPrefix(line, "boot") {
+					t.Errorf("the BMC was told %q", line)
+				}
+			}
+		})
+	}
+}
+
+func TestAStartThatIsRefusedForAnotherReasonFailsAtOnce(t *testing.T) {
+	i, _ := external(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == "GET" {
+			says(200, `{"state":"finished","finished":true,"error":null}`)(w, r)
+			return
+		}
+		says(400, `{"error":{"message":"No lookup attributes were found"}}`)(w, r)
+	}, nil)
+	if _, err := i.Inspect(t.Context(), n1, node.Attempt{StartedAt: time.Now()}); err == nil || !strings.HasPrefix(err.Error(), "Failed to start inspection: ") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestAbortAtAnExternalService(t *testing.T) {
 	for _, c := range []struct {
 		name string

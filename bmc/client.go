@@ -44,8 +44,15 @@ type Media interface {
 	// Insert puts an image into a drive of its kind; nil at once if it is there already, and another image is ejected first
 	// (G35). It returns when the BMC says that the image is in.
 	Insert(ctx context.Context, m node.Medium) error
+	// BeginInsert is Insert without the waiting, which may take minutes while the BMC fetches the image: it returns when the
+	// BMC has been asked, with what it names the work, or "". [Media.Inserted] looks how far that is.
+	BeginInsert(ctx context.Context, m node.Medium) (task string, err error)
+	// Inserted takes one look at a begun insertion: whether the image is in. The error is the work's, where it failed.
+	Inserted(ctx context.Context, m node.Medium, task string) (bool, error)
 	// Eject empties the drives of a kind, or all with ""; an empty drive is no error.
 	Eject(ctx context.Context, kind node.MediumKind) error
+	// EjectIf empties the drives that chosen picks among those in which something is, and says how many these were.
+	EjectIf(ctx context.Context, chosen func(node.VirtualDrive) bool) (int, error)
 }
 
 // Light is the light by which people find a server.
@@ -88,6 +95,21 @@ func (l Lacks) Drives(context.Context) ([]node.VirtualDrive, error) {
 
 // Insert is *node.Unsupported.
 func (l Lacks) Insert(context.Context, node.Medium) error { return l.no("attach_virtual_media") }
+
+// BeginInsert is *node.Unsupported.
+func (l Lacks) BeginInsert(context.Context, node.Medium) (string, error) {
+	return "", l.no("attach_virtual_media")
+}
+
+// Inserted is *node.Unsupported.
+func (l Lacks) Inserted(context.Context, node.Medium, string) (bool, error) {
+	return false, l.no("attach_virtual_media")
+}
+
+// EjectIf is *node.Unsupported.
+func (l Lacks) EjectIf(context.Context, func(node.VirtualDrive) bool) (int, error) {
+	return 0, l.no("detach_virtual_media")
+}
 
 // Eject is *node.Unsupported.
 func (l Lacks) Eject(context.Context, node.MediumKind) error { return l.no("detach_virtual_media") }

@@ -22,6 +22,9 @@ type change struct {
 	g   *gofish.APIClient
 	// once says that not even a refusal for being busy is followed by another try.
 	once bool
+	// begin says that what the BMC makes a task of is not waited for: task is its path then.
+	begin bool
+	task  string
 }
 
 // changing does something that changes a BMC and may take it a while.
@@ -113,6 +116,11 @@ func (ch *change) finish(res *http.Response) error {
 	if path == "" {
 		return nil // the caller looks at what the command changes
 	}
+	if ch.begin {
+		ch.task = path
+		_, err := taskEnd(task)
+		return err
+	}
 	return ch.follow(path, task)
 }
 
@@ -126,17 +134,26 @@ func (ch *change) follow(path string, task resource) error {
 		if err := sleep(ch.ctx, ch.pause()); err != nil {
 			return err
 		}
-		body, running, err := ch.look(path)
-		switch {
-		case status(err) == http.StatusNotFound || status(err) == http.StatusGone:
-			return nil // finished and forgotten
-		case err != nil:
+		now, err := ch.glance(path)
+		if now == nil || err != nil {
 			return err
-		case !running && object(body)["TaskState"] == nil:
-			return nil // the monitor's last answer is that of the command
 		}
-		task = object(body)
+		task = now
 	}
+}
+
+// glance takes one look at a task: nil when there is nothing more to learn of it.
+func (ch *change) glance(path string) (resource, error) {
+	body, running, err := ch.look(path)
+	switch {
+	case status(err) == http.StatusNotFound || status(err) == http.StatusGone:
+		return nil, nil // finished and forgotten
+	case err != nil:
+		return nil, err
+	case !running && object(body)["TaskState"] == nil:
+		return nil, nil // the monitor's last answer is that of the command
+	}
+	return object(body), nil
 }
 
 func (ch *change) look(path string) (body json.RawMessage, running bool, err error) {

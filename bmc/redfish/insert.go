@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"path"
 	"strings"
 
 	"cagenut/node"
@@ -16,9 +17,19 @@ const insertTries = 4
 // Insert puts an image into a drive of its kind. Another image of that kind is ejected first (G35). Drives that refuse are
 // passed over (quirks 23, 28): some are for the BMC's own console alone.
 func (c *client) Insert(ctx context.Context, m node.Medium) error {
+	_, err := c.insert(ctx, m, false)
+	return err
+}
+
+// BeginInsert asks for it and does not wait until it is done.
+func (c *client) BeginInsert(ctx context.Context, m node.Medium) (task string, err error) {
+	return c.insert(ctx, m, true)
+}
+
+func (c *client) insert(ctx context.Context, m node.Medium, begin bool) (task string, err error) {
 	drives, err := c.drives(ctx)
 	if err != nil {
-		return c.lacking(err, "attach_virtual_media")
+		return "", c.lacking(err, "attach_virtual_media")
 	}
 	var fit []virtualDrive
 	for _, d := range drives {
@@ -26,21 +37,49 @@ func (c *client) Insert(ctx context.Context, m node.Medium) error {
 			continue
 		}
 		if d.Inserted && d.URL == m.URL {
-			return nil
+			return "", nil
 		}
 		fit = append(fit, d)
 	}
 	if len(fit) == 0 {
-		return c.unsupported("attach_virtual_media") // no drive takes that kind
+		return "", c.unsupported("attach_virtual_media") // no drive takes that kind
 	}
 	err = c.changing(ctx, "insert the virtual medium", func(ch *change) error {
 		free, err := ch.makeRoom(fit, m.Kind)
 		if err != nil {
 			return err
 		}
-		return ch.insertSomewhere(free, m)
+		ch.begin = begin
+		err = ch.insertSomewhere(free, m)
+		task = ch.task
+		return err
 	})
-	return c.withoutSecret(err, m.Password)
+	return task, c.withoutSecret(err, m.Password)
+}
+
+// Inserted looks at the task, where there is one, and at the drives. A drive that shows no image beside "inserted" is believed;
+// so is one that spells the image in its own way, because it was empty when the insertion began.
+func (c *client) Inserted(ctx context.Context, m node.Medium, task string) (in bool, err error) {
+	if task != "" {
+		err = c.changing(ctx, "insert the virtual medium", func(ch *change) error {
+			now, err := ch.glance(task)
+			if err != nil {
+				return err
+			}
+			_, err = taskEnd(now)
+			return err
+		})
+		if err != nil {
+			return false, c.withoutSecret(err, m.Password)
+		}
+	}
+	drives, err := c.drives(ctx)
+	for _, d := range drives {
+		if d.takes(m.Kind) && d.Inserted && (d.URL == "" || d.URL == m.URL || path.Base(d.URL) == path.Base(m.URL)) {
+			return true, nil
+		}
+	}
+	return false, err
 }
 
 // makeRoom ejects what is of the kind, and lists the drives that are empty then.
@@ -120,6 +159,9 @@ func (ch *change) insert(d virtualDrive, m node.Medium) error {
 	bodies := insertBodies(m)
 	for i, tries := 0, 1; i < len(bodies); {
 		err := ch.put(d, bodies[i])
+		if err == nil && ch.begin {
+			return nil
+		}
 		if err == nil {
 			return ch.await(d, m.URL)
 		}
@@ -244,6 +286,25 @@ func (c *client) Eject(ctx context.Context, kind node.MediumKind) error {
 		}
 		return errors.Join(errs...)
 	})
+}
+
+// EjectIf empties the drives that are chosen.
+func (c *client) EjectIf(ctx context.Context, chosen func(node.VirtualDrive) bool) (n int, err error) {
+	drives, err := c.drives(ctx)
+	if err != nil {
+		return 0, c.lacking(err, "detach_virtual_media")
+	}
+	err = c.changing(ctx, "eject the virtual medium", func(ch *change) error {
+		var errs []error
+		for _, d := range drives {
+			if d.Inserted && chosen(d.VirtualDrive) {
+				n++
+				errs = append(errs, ch.eject(d))
+			}
+		}
+		return errors.Join(errs...)
+	})
+	return n, err
 }
 
 // eject empties a drive and waits until it says so: some BMCs show the old image for a while (quirk 27). That the drive is empty

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"sync"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 const (
 	DefaultLimit = 64
 	DefaultLend  = 2 * time.Second
+	DefaultLent  = 256
 )
 
 // ErrClosed says that the pool takes no more work: the appliance is shutting down.
@@ -21,32 +23,48 @@ var ErrClosed = errors.New("the BMC pool is closed")
 
 // PoolOptions bound a [Pool]. Zero values are the defaults.
 type PoolOptions struct {
-	// Limit is how many BMCs are at work at once.
+	// Limit is how many places there are: how many calls to BMCs begin and work at once. A quarter of them is for BMCs whose
+	// last call failed, and half of them for looks.
 	Limit int
-	// Lend is how long one of them counts against Limit. A call that lasts longer is waiting for a slow or dead BMC, not
-	// working: it gives its place back, so that a rack of dead BMCs cannot starve the living ones (G36).
+	// Lend is how long a call counts against Limit. One that lasts longer waits for a slow or dead BMC more than it works: it
+	// gives its place back, so that a rack of dead BMCs cannot starve the living ones (G36).
 	Lend time.Duration
+	// Lent is how many calls may go on without a place; a further one keeps its own until another of them ends.
+	Lent int
+	// Now is the time; time.Now if nil.
+	Now func() time.Time
 }
 
-// Pool hands BMCs to callers: one caller at a time per BMC, first come first served. Use NewPool.
+// Pool hands BMCs to callers, one at a time per BMC, and leaves those alone that do not answer. Use NewPool.
+//
+// Turns. Who waits longest is served first, at each BMC and for the places; only looks wait while half of the places are taken
+// by looks, so that [Pool.Do] finds room in a round of any length. A look with a Do behind it in the same line counts as one.
+//
+// Failures. A BMC fails that is silent (*node.Unreachable without Answered) or refuses the credentials (node.ErrCredentials).
+// No other error says anything bad of it, nor does a caller that gave up: one that cancelled, one whose deadline passed in our
+// own queue, or left the BMC less than Lend to answer. After two failures in a row the circuit is open: [Pool.Look] fails
+// without asking, but for one call each time that the back-off ends, which grows from 10 s to 5 min. Do always asks. Whoever
+// was in the line when a call failed gets its error and does not try once more. An answer of any kind closes the circuit, and
+// so do Forget and another driver_info, for which earlier failures mean nothing.
+//
+// Bounds, with the defaults. At most 64 calls have a place. At most 16 calls at once are on BMCs whose last call failed, 12
+// of them looks. A call that lasts longer than 2 s goes on without a place: such are those of the 16, long work at a BMC that
+// answers, and the first failure of each BMC that has just died. When two hundred die at once, each holds a place for 2 s
+// once; after that they have 16 calls together. There are never more than 64+256 calls. What the pool remembers of a failing
+// BMC goes half an hour after anybody wanted something of it; of others it remembers nothing.
 type Pool struct {
 	drivers map[string]Driver
 	lend    time.Duration
-	places  chan struct{}
+	now     func() time.Time
+	seed    maphash.Seed
 
 	mu      sync.Mutex
-	queues  map[string]*queue
+	lines   map[string]*line
+	places  places
+	tickets uint64
+	swept   time.Time
 	closed  bool
 	running sync.WaitGroup
-}
-
-// queue is the line in front of one BMC. It exists while somebody has the BMC.
-type queue struct{ waiting []*turn }
-
-// turn is one caller's place in a queue; ready and left change under the pool's lock.
-type turn struct {
-	ready chan struct{}
-	left  bool
 }
 
 // NewPool makes a pool over drivers, keyed by the node's driver name. The pool owns them: Close closes them.
@@ -57,7 +75,16 @@ func NewPool(drivers map[string]Driver, o PoolOptions) *Pool {
 	if o.Lend <= 0 {
 		o.Lend = DefaultLend
 	}
-	return &Pool{drivers: drivers, lend: o.Lend, places: make(chan struct{}, o.Limit), queues: map[string]*queue{}}
+	if o.Lent <= 0 {
+		o.Lent = DefaultLent
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Pool{
+		drivers: drivers, lend: o.Lend, now: o.Now, seed: maphash.MakeSeed(),
+		lines: map[string]*line{}, places: newPlaces(o.Limit, o.Lent), swept: o.Now(),
+	}
 }
 
 // Validate checks the node's driver_info without touching the network. The error is *node.Invalid and names what is missing.
@@ -71,101 +98,101 @@ func (p *Pool) Validate(n node.Node) error {
 
 // Host is the host name or IP address of the node's BMC, as its driver_info says; "" where the driver has none.
 func (p *Pool) Host(n node.Node) (string, error) {
-	d, err := p.driver(n)
-	if err != nil {
-		return "", err
-	}
-	a, err := d.Address(n)
+	_, a, err := p.address(n)
 	return a.Host, err
 }
 
-// Do waits for the BMC's turn and runs fn with a client of it. fn uses the client in its own goroutine and not after it has
-// returned. driver_info is read when the turn comes, so n is what the caller knew when it asked. The context bounds the
-// waiting; where it ends there, the error is *node.Unreachable (deadline) or wraps context.Canceled.
+// Do waits for the BMC's turn and runs fn with a client of it, for something that somebody asked for: also while the BMC is
+// failing. fn uses the client in its own goroutine and not after it has returned. driver_info is read when the turn comes, so n
+// is what the caller knew when it asked. The context bounds the waiting; where it ends there, the error is *node.Unreachable
+// with Unasked (deadline) or wraps context.Canceled.
 func (p *Pool) Do(ctx context.Context, n node.Node, fn func(Client) error) error {
-	d, err := p.driver(n)
-	if err != nil {
-		return err
-	}
-	addr, err := d.Address(n)
+	return p.call(ctx, n, false, fn)
+}
+
+// Look is Do for rounds, and for tries that repeat themselves: for whatever comes again when the BMC is better left alone.
+// Where it is, the error is *node.Unreachable with Unasked, at once.
+func (p *Pool) Look(ctx context.Context, n node.Node, fn func(Client) error) error {
+	return p.call(ctx, n, true, fn)
+}
+
+func (p *Pool) call(ctx context.Context, n node.Node, look bool, fn func(Client) error) error {
+	d, addr, err := p.address(n)
 	if err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
 		return waited(ctx, addr.Host, "not asked")
 	}
-	leave, err := p.enter(ctx, n.Driver+" "+addr.Queue, addr.Host)
+	t, err := p.enter(n, addr, look)
 	if err != nil {
 		return err
 	}
-	defer leave()
-	back, err := p.place(ctx, addr.Host)
-	if err != nil {
+	if err := p.await(ctx, t, addr.Host); err != nil {
 		return err
 	}
-	defer back()
+	said := verdict{}
+	defer func() { p.leave(t, said) }()
 	c, err := d.Open(n)
 	if err != nil {
 		return err
 	}
-	return fn(c)
+	err = fn(c)
+	said = judge(ctx, err, p.now().Sub(t.began) >= p.lend)
+	return err
 }
 
-// Look is Do for rounds, which look at every BMC without anybody asking for it.
-func (p *Pool) Look(ctx context.Context, n node.Node, fn func(Client) error) error {
-	return p.Do(ctx, n, fn)
+// Standing is what is known of the node's BMC; the zero value of one that answers, or that nobody has asked.
+func (p *Pool) Standing(n node.Node) Standing {
+	_, addr, err := p.address(n)
+	if err != nil {
+		return Standing{}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l, ok := p.lines[lineKey(n, addr)]
+	if !ok || l.changed(n.UUID, p.print(n)) {
+		return Standing{}
+	}
+	return l.circuit.standing()
 }
 
 // Waiting counts the callers that wait for the node's BMC.
 func (p *Pool) Waiting(n node.Node) int {
-	d, err := p.driver(n)
-	if err != nil {
-		return 0
-	}
-	addr, err := d.Address(n)
+	_, addr, err := p.address(n)
 	if err != nil {
 		return 0
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	waiting := 0
-	if q, ok := p.queues[n.Driver+" "+addr.Queue]; ok {
-		for _, t := range q.waiting {
-			if !t.left {
-				waiting++
-			}
-		}
+	if l, ok := p.lines[lineKey(n, addr)]; ok {
+		return len(l.waiting)
 	}
-	return waiting
+	return 0
 }
 
 // forgetTime bounds what Forget does behind its caller's back.
 const forgetTime = 30 * time.Second
 
-// Forget ends the login session kept for the node's BMC, if any; call it when a node is deleted. It returns at once: the
-// BMC is spoken to when its turn comes, and Close waits for that.
+// Forget drops what is known of the node's BMC and ends the login session kept for it, if any; call it when a node is deleted,
+// and with the node as it was when its driver or driver_info has changed. It returns at once: the BMC is spoken to when its
+// turn comes, and Close waits for that.
 func (p *Pool) Forget(n node.Node) {
-	d, err := p.driver(n)
+	d, addr, err := p.address(n)
 	if err != nil {
 		return
 	}
-	addr, err := d.Address(n)
+	t, err := p.enterToForget(n, addr)
 	if err != nil {
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return
-	}
-	p.running.Go(func() {
+	p.running.Go(func() { // it is above zero: the turn counts
 		ctx, cancel := context.WithTimeout(context.Background(), forgetTime)
 		defer cancel()
-		leave, err := p.enter(ctx, n.Driver+" "+addr.Queue, addr.Host)
-		if err != nil {
+		if p.await(ctx, t, addr.Host) != nil {
 			return
 		}
-		defer leave()
+		defer p.leave(t, verdict{})
 		d.Forget(ctx, n)
 	})
 }
@@ -202,82 +229,11 @@ func (p *Pool) driver(n node.Node) (Driver, error) {
 	return nil, &node.Unsupported{Driver: n.Driver, Extension: "power and management"}
 }
 
-// enter waits in the line of one BMC. The caller must call leave.
-func (p *Pool) enter(ctx context.Context, key, host string) (leave func(), err error) {
-	p.mu.Lock()
-	if p.closed {
-		p.mu.Unlock()
-		return nil, ErrClosed
+func (p *Pool) address(n node.Node) (Driver, Address, error) {
+	d, err := p.driver(n)
+	if err != nil {
+		return nil, Address{}, err
 	}
-	p.running.Add(1)
-	leave = func() {
-		p.next(key)
-		p.running.Done()
-	}
-	q, busy := p.queues[key]
-	if !busy {
-		p.queues[key] = &queue{}
-		p.mu.Unlock()
-		return leave, nil
-	}
-	t := &turn{ready: make(chan struct{})}
-	q.waiting = append(q.waiting, t)
-	p.mu.Unlock()
-
-	select {
-	case <-t.ready:
-		return leave, nil
-	case <-ctx.Done():
-	}
-	p.mu.Lock()
-	t.left = true
-	select {
-	case <-t.ready: // the turn came in the same moment: pass it on
-		p.mu.Unlock()
-		p.next(key)
-	default:
-		p.mu.Unlock()
-	}
-	p.running.Done()
-	return nil, waited(ctx, host, "another command still has the BMC")
-}
-
-// next gives the BMC to whoever waits longest, or removes the line.
-func (p *Pool) next(key string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	q := p.queues[key]
-	for len(q.waiting) > 0 {
-		t := q.waiting[0]
-		q.waiting = q.waiting[1:]
-		if !t.left {
-			close(t.ready)
-			return
-		}
-	}
-	delete(p.queues, key)
-}
-
-// place takes one of the pool's places and gives it back when back is called or the lending time is over.
-func (p *Pool) place(ctx context.Context, host string) (back func(), err error) {
-	select {
-	case p.places <- struct{}{}:
-	case <-ctx.Done():
-		return nil, waited(ctx, host, "too many BMCs are busy")
-	}
-	var once sync.Once
-	release := func() { once.Do(func() { <-p.places }) }
-	timer := time.AfterFunc(p.lend, release)
-	return func() {
-		timer.Stop()
-		release()
-	}, nil
-}
-
-func waited(ctx context.Context, host, why string) error {
-	err := fmt.Errorf("%s: %w", why, ctx.Err())
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return &node.Unreachable{What: "BMC " + host, Timeout: true, Err: err}
-	}
-	return fmt.Errorf("bmc: %s: %w", host, err)
+	a, err := d.Address(n)
+	return d, a, err
 }

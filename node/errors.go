@@ -103,8 +103,11 @@ type Unreachable struct {
 	// Answered: the other side is there and did answer, but not usefully: a 500, a refusal, nonsense. False: silence, a refused
 	// or cut connection, no such name, a certificate that is not trusted.
 	Answered bool
-	Hint     string // what an operator may do about it
-	Err      error
+	// Unasked: nobody asked it. Either the deadline passed in our own queue, or it is left alone for a while after failures, of
+	// which Err tells. Nothing new is known of it.
+	Unasked bool
+	Hint    string // what an operator may do about it
+	Err     error
 }
 
 func (e *Unreachable) Error() string {

@@ -2,6 +2,7 @@ package conductor
 
 import (
 	"context"
+	"reflect"
 
 	"cagenut/node"
 )
@@ -35,8 +36,9 @@ func (c *Conductor) PatchNode(ctx context.Context, actor node.Actor, ident strin
 	if err := stateRefuses(n, minor); err != nil && !n.Maintenance {
 		return node.Node{}, err // without waiting for the lock that such a state mostly comes with
 	}
-	var after node.Node
+	var before, after node.Node
 	err = c.whenFree(ctx, n, func(n node.Node) error {
+		before = n
 		next, err := change(n)
 		if err != nil {
 			return err
@@ -47,6 +49,9 @@ func (c *Conductor) PatchNode(ctx context.Context, actor node.Actor, ident strin
 		after, err = c.Nodes.UpdateNode(ctx, next, c.about(actor, "update", n.UUID))
 		return err
 	})
+	if err == nil && (before.Driver != after.Driver || !reflect.DeepEqual(before.DriverInfo, after.DriverInfo)) {
+		c.BMCs.Forget(before) // nobody would come back to log out there
+	}
 	return after, err
 }
 

@@ -102,7 +102,7 @@ type BMCs interface {
 	// Look is Do for what nobody has asked for. A BMC that keeps failing is left alone for a while: the error is
 	// *node.Unreachable then, and fn does not run.
 	Look(ctx context.Context, n node.Node, fn func(BMC) error) error
-	// Forget gives up what is kept of the BMC of a node that is gone, such as a login session. It does not wait.
+	// Forget gives up what is kept of the BMC of a node that is gone, or has another now, such as a login session. It does not wait.
 	Forget(n node.Node)
 }
 

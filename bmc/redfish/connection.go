@@ -13,7 +13,6 @@ import (
 // connection is what is kept of one BMC between clients: TCP connections, the login, where things are.
 type connection struct {
 	settings
-	print [32]byte
 	plain *http.Transport
 	rt    *transport
 
@@ -26,16 +25,15 @@ type connection struct {
 	unexpanded, expanded bool
 }
 
-func newConnection(s settings, o Options) (*connection, error) {
+// newConnection takes over the sessions that are left of this way in.
+func newConnection(s settings, o Options, k *keeper, left []session) (*connection, error) {
 	tc, err := s.tlsConfig()
 	if err != nil {
+		k.giveBack(left...)
 		return nil, err
 	}
 	plain := newPlainTransport(tc)
-	return &connection{
-		settings: s, print: s.print(), plain: plain,
-		rt: &transport{plain: plain, options: o, auth: &auth{base: s.base, user: s.user, password: s.password}},
-	}, nil
+	return &connection{settings: s, plain: plain, rt: &transport{plain: plain, options: o, auth: newAuth(s, k, left)}}, nil
 }
 
 // gofish is a client for calls within ctx. The first call reads the service root.
@@ -97,7 +95,8 @@ func sameHost(base string) func(*http.Request, []*http.Request) error {
 	}
 }
 
-func (c *connection) close(ctx context.Context) error {
+// close logs out, and names the sessions that have ended.
+func (c *connection) close(ctx context.Context) (ended []string, err error) {
 	defer c.drop()
 	return c.rt.auth.logout(ctx, c.rt)
 }

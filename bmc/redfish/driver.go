@@ -3,6 +3,11 @@ package redfish
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -30,6 +35,10 @@ type Options struct {
 	BusyTries int
 	// Poll is the pause between looks at what the BMC is doing: off before on, tasks, drives; 1 s.
 	Poll time.Duration
+	// Sessions keeps login sessions for the next run; nil: they end with the process, or are lost with it.
+	Sessions Sessions
+	// Log hears of sessions that cannot be kept; nil: nobody does.
+	Log *slog.Logger
 }
 
 func (o Options) withDefaults() Options {
@@ -45,6 +54,9 @@ func (o Options) withDefaults() Options {
 	d(&o.Pause, 500*time.Millisecond)
 	d(&o.BusyPause, 5*time.Second)
 	d(&o.Poll, time.Second)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	if o.Reads <= 0 {
 		o.Reads = 3
 	}
@@ -57,16 +69,18 @@ func (o Options) withDefaults() Options {
 // Driver talks Redfish. It keeps one connection, with its login session, per BMC and user.
 type Driver struct {
 	options Options
+	keeper  *keeper
 
 	mu          sync.Mutex
-	connections map[string]*connection // by base URL and user
+	connections map[login]*connection
 }
 
 var _ bmc.Driver = (*Driver)(nil)
 
 // New makes a driver without connections.
 func New(o Options) *Driver {
-	return &Driver{options: o.withDefaults(), connections: map[string]*connection{}}
+	o = o.withDefaults()
+	return &Driver{options: o, keeper: &keeper{sessions: o.Sessions, log: o.Log, idle: map[string]session{}}, connections: map[login]*connection{}}
 }
 
 // Validate checks driver_info without the network.
@@ -77,6 +91,20 @@ func (d *Driver) Validate(n node.Node) error {
 	}
 	_, err = s.tlsConfig()
 	return err
+}
+
+// Warn is what should be known about driver_info that is valid: "" where there is nothing.
+func (d *Driver) Warn(n node.Node) string {
+	s, err := readSettings(n)
+	switch {
+	case err != nil || strings.HasPrefix(s.base, "http://"):
+		return ""
+	case s.oldTLS && s.pin == "" && s.verify == "false":
+		return "redfish_old_tls allows TLS 1.0 and weak ciphers, and nothing verifies the BMC's certificate: whoever is in between reads the password."
+	case s.oldTLS:
+		return "redfish_old_tls allows TLS 1.0 and weak ciphers."
+	}
+	return ""
 }
 
 // Address is the BMC's: nodes behind one BMC take turns, whichever of its systems is theirs.
@@ -102,59 +130,99 @@ func (d *Driver) Open(n node.Node) (bmc.Client, error) {
 }
 
 func (d *Driver) connection(s settings) (*connection, error) {
-	key := s.base + " " + s.user
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	old, ok := d.connections[key]
-	if ok && old.print == s.print() {
+	old, ok := d.connections[s.login()]
+	if ok && old.rt.auth.print == s.print() {
 		return old, nil
 	}
-	c, err := newConnection(s, d.options)
+	left := d.keeper.take(of(s.login()))
+	if ok {
+		// The password or the trust that made its session is no longer ours to use: the new connection ends it.
+		left = append(left, old.rt.auth.release()...)
+		old.drop()
+		delete(d.connections, s.login())
+	}
+	c, err := newConnection(s, d.options, d.keeper, left)
 	if err != nil {
 		return nil, err
 	}
-	if ok {
-		// Its session ends by itself at the BMC: the password or the trust that made it is no longer ours to use.
-		old.drop()
-	}
-	d.connections[key] = c
+	d.connections[s.login()] = c
 	return c, nil
 }
 
-// Forget logs out of the node's BMC.
+// Resume takes over the sessions that an earlier run has left. Call it before the first client is opened.
+func (d *Driver) Resume(ctx context.Context) error {
+	if err := d.keeper.load(ctx); err != nil {
+		return fmt.Errorf("redfish: sessions of an earlier run: %w", err)
+	}
+	return nil
+}
+
+// Forget logs out of the node's BMC, also of sessions that an earlier run has left there.
 func (d *Driver) Forget(ctx context.Context, n node.Node) {
 	s, err := readSettings(n)
 	if err != nil {
 		return
 	}
-	key := s.base + " " + s.user
 	d.mu.Lock()
-	c := d.connections[key]
-	delete(d.connections, key)
+	open := d.connections[s.login()]
+	delete(d.connections, s.login())
 	d.mu.Unlock()
-	if c != nil {
-		_ = c.close(ctx) // a BMC that does not take the logout ends the session by itself
+	var all []*connection
+	if open != nil {
+		all = append(all, open)
+	}
+	if left := d.keeper.take(of(s.login())); len(left) > 0 {
+		if c, err := newConnection(s, d.options, d.keeper, left); err == nil {
+			all = append(all, c)
+		}
+	}
+	for _, c := range all {
+		ended, err := c.close(ctx)
+		d.keeper.drop(ctx, ended...)
+		if err != nil {
+			d.options.Log.Info("a session at a BMC could not be ended", "bmc", s.base, "err", err)
+		}
 	}
 }
 
-// Close logs out of all BMCs, at once of all, until the context ends.
+// Close logs out of all BMCs, at once of all, until the context ends. What is not ended stays kept for the next run.
 func (d *Driver) Close(ctx context.Context) error {
 	d.mu.Lock()
-	connections := d.connections
-	d.connections = map[string]*connection{}
+	connections := slices.Collect(maps.Values(d.connections))
+	d.connections = map[login]*connection{}
 	d.mu.Unlock()
+	var errs []error
+	for _, s := range d.keeper.take(func(session) bool { return true }) {
+		c, err := d.alone(s)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		connections = append(connections, c)
+	}
 	var wg sync.WaitGroup
 	var mu sync.Mutex
-	var errs []error
+	var all []string
 	for _, c := range connections {
 		wg.Go(func() {
-			if err := c.close(ctx); err != nil {
-				mu.Lock()
-				errs = append(errs, err)
-				mu.Unlock()
-			}
+			ended, err := c.close(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			all, errs = append(all, ended...), append(errs, err)
 		})
 	}
 	wg.Wait()
+	d.keeper.drop(ctx, all...)
 	return errors.Join(errs...)
+}
+
+// alone is a connection to end a session of which nothing else is known any more.
+func (d *Driver) alone(s session) (*connection, error) {
+	c, err := newConnection(settings{endpoint: endpoint{base: s.base}, user: s.user, trust: s.trust}, d.options, d.keeper, []session{s})
+	if err != nil {
+		return nil, fmt.Errorf("redfish: log out of %s: %w", s.base, err)
+	}
+	return c, nil
 }

@@ -19,8 +19,7 @@ var errLogin = errors.New("login")
 
 // pass is what proves who we are on one request; a nil pass proves nothing.
 type pass struct {
-	token    string // of a session, else Basic
-	session  string // path of the session, for the logout
+	session  *session // else Basic
 	user     string
 	password node.Secret
 	why      error // why this is Basic, where that may be why it is refused; nil where a refusal is one of the credentials
@@ -29,8 +28,8 @@ type pass struct {
 func (p *pass) apply(r *http.Request) {
 	switch {
 	case p == nil:
-	case p.token != "":
-		r.Header.Set("X-Auth-Token", p.token)
+	case p.session != nil:
+		r.Header.Set("X-Auth-Token", string(p.session.token))
 	case p.user != "":
 		r.SetBasicAuth(p.user, string(p.password))
 	}
@@ -39,13 +38,27 @@ func (p *pass) apply(r *http.Request) {
 // auth holds the login session of one BMC. BMCs have few sessions (quirk 38): there is one, shared, renewed when the BMC
 // forgets it, and Basic authentication takes its place where logging in is impossible.
 type auth struct {
-	base     string
-	user     string
-	password node.Secret
+	settings
+	print  string
+	keeper *keeper
 
 	mu       sync.Mutex
 	current  *pass
-	sessions string // path of the session collection; "" until the service root was read
+	left     []session // of other settings: they are ended before anything else is asked
+	sessions string    // path of the session collection; "" until the service root was read
+}
+
+// newAuth takes over the sessions that are left of this way in: one to use, if it belongs to exactly these settings.
+func newAuth(s settings, k *keeper, left []session) *auth {
+	a := &auth{settings: s, print: s.print(), keeper: k}
+	for _, one := range left {
+		if a.current == nil && one.print == a.print {
+			a.current = &pass{session: &one}
+			continue
+		}
+		a.left = append(a.left, one)
+	}
+	return a
 }
 
 // useSessions says where to log in.
@@ -59,6 +72,7 @@ func (a *auth) useSessions(path string) {
 func (a *auth) pass(ctx context.Context, t *transport) (*pass, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.endLeft(ctx, t)
 	if a.current != nil {
 		return a.current, nil
 	}
@@ -75,12 +89,30 @@ func (a *auth) pass(ctx context.Context, t *transport) (*pass, error) {
 }
 
 // expired forgets a pass that the BMC no longer takes, unless another request has renewed it already.
-func (a *auth) expired(p *pass) {
+func (a *auth) expired(ctx context.Context, p *pass) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.current == p {
-		a.current = nil
+	if a.current != p {
+		return
 	}
+	a.current = nil
+	if p.session != nil {
+		a.keeper.drop(ctx, p.session.id)
+	}
+}
+
+// endLeft ends the sessions of other settings, once; the caller holds the lock. What is not ended is tried again by the driver.
+func (a *auth) endLeft(ctx context.Context, t *transport) {
+	var ended []string
+	for i, s := range a.left {
+		if err := end(ctx, t, s); err != nil {
+			a.keeper.giveBack(a.left[i:]...)
+			break
+		}
+		ended = append(ended, s.id)
+	}
+	a.left = nil
+	a.keeper.drop(ctx, ended...)
 }
 
 func (a *auth) login(ctx context.Context, t *transport) (*pass, error) {
@@ -111,7 +143,11 @@ func (a *auth) login(ctx context.Context, t *transport) (*pass, error) {
 	case res.StatusCode/100 != 2 || res.Header.Get("X-Auth-Token") == "":
 		return basic, nil // the BMC knows no sessions
 	}
-	return &pass{token: res.Header.Get("X-Auth-Token"), session: sessionPath(res.Response)}, nil
+	s := &session{
+		base: a.base, user: a.user, print: a.print, trust: a.trust, token: node.Secret(res.Header.Get("X-Auth-Token")), path: sessionPath(res.Response),
+	}
+	a.keeper.keep(ctx, s)
+	return &pass{session: s}, nil
 }
 
 // noSessionLeft tells of a login that was refused for another reason than the credentials: all sessions are taken (quirk 38,
@@ -140,21 +176,46 @@ func sessionPath(res *http.Response) string {
 	return linkPath(text(object(b)["@odata.id"]))
 }
 
-// logout deletes the session, if there is one.
-func (a *auth) logout(ctx context.Context, t *transport) error {
-	a.mu.Lock()
-	p := a.current
-	a.current = nil
-	a.mu.Unlock()
-	if p == nil || p.token == "" || p.session == "" {
-		return nil
+// logout ends the sessions that there are. It names those that have ended, and gives the others back to the keeper.
+func (a *auth) logout(ctx context.Context, t *transport) (ended []string, err error) {
+	for _, s := range a.release() {
+		if e := end(ctx, t, s); e != nil {
+			a.keeper.giveBack(s)
+			err = errors.Join(err, e)
+			continue
+		}
+		ended = append(ended, s.id)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, a.base+p.session, nil)
+	return ended, err
+}
+
+// release gives up the sessions, as they are.
+func (a *auth) release() []session {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	all := a.left
+	if a.current != nil && a.current.session != nil {
+		all = append(all, *a.current.session)
+	}
+	a.current, a.left = nil, nil
+	return all
+}
+
+// end deletes a session at its BMC. nil also where the BMC says that it has none such.
+func end(ctx context.Context, t *transport, s session) error {
+	if s.path == "" {
+		return nil // it ends by itself: the BMC did not say where it is
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, s.base+s.path, nil)
 	if err != nil {
 		return err
 	}
-	if _, err := t.once(req, nil, p); err != nil {
-		return fmt.Errorf("redfish: log out of %s: %w", a.base, err)
+	res, err := t.once(req, nil, &pass{session: &s})
+	switch {
+	case err != nil:
+		return fmt.Errorf("redfish: log out of %s: %w", s.base, err)
+	case res.StatusCode == http.StatusTooManyRequests || res.StatusCode >= http.StatusInternalServerError:
+		return fmt.Errorf("redfish: log out of %s: HTTP status %d", s.base, res.StatusCode)
 	}
 	return nil
 }

@@ -2,9 +2,8 @@ package redfish
 
 import (
 	"crypto/sha256"
-	"crypto/tls"
-	"crypto/x509"
-	"os"
+	"encoding/hex"
+	"strconv"
 	"strings"
 
 	"cagenut/node"
@@ -16,7 +15,7 @@ type settings struct {
 	user     string
 	password node.Secret
 	system   string // path of the system; "": find it
-	verify   string // "true", "false", or the path of a CA file
+	trust
 }
 
 // readSettings reads driver_info. Numbers count as text: people write numeric passwords without quotes (G38).
@@ -41,7 +40,7 @@ func readSettings(n node.Node) (settings, error) {
 	if s.system, err = systemPath(n); err != nil {
 		return settings{}, err
 	}
-	s.verify, err = verifySetting(n)
+	s.trust, err = readTrust(n, e)
 	return s, err
 }
 
@@ -69,51 +68,15 @@ func systemPath(n node.Node) (string, error) {
 	return path, nil
 }
 
-func verifySetting(n node.Node) (string, error) {
-	switch v := n.DriverInfo["redfish_verify_ca"].(type) {
-	case nil:
-		return "true", nil
-	case bool:
-		if v {
-			return "true", nil
-		}
-		return "false", nil
-	case string:
-		switch strings.ToLower(strings.TrimSpace(v)) {
-		case "", "true", "yes", "on", "1", "t", "y":
-			return "true", nil
-		case "false", "no", "off", "0", "f", "n":
-			return "false", nil
-		}
-		if info, err := os.Stat(v); err != nil || info.IsDir() {
-			return "", node.Invalidf("Invalid value \"%s\" set in driver_info['redfish_verify_ca'] on node %s. The value should be a Boolean or the path of a file with CA certificates that exists.", printable(v), n.UUID)
-		}
-		return v, nil
-	}
-	return "", node.Invalidf("Invalid value set in driver_info['redfish_verify_ca'] on node %s. The value should be a Boolean or the path of a file with CA certificates.", n.UUID)
-}
-
 // print identifies everything that a connection depends on. It is compared, never shown.
-func (s settings) print() [32]byte {
-	return sha256.Sum256([]byte(strings.Join([]string{s.base, s.user, string(s.password), s.verify}, "\x00")))
+func (s settings) print() string {
+	parts := []string{s.base, s.user, string(s.password), s.verify, s.pin, strconv.FormatBool(s.oldTLS)}
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return hex.EncodeToString(sum[:])
 }
 
-// tlsConfig follows redfish_verify_ca. BMCs do not speak HTTP/2 usefully; TLS 1.2 is the least.
-func (s settings) tlsConfig() (*tls.Config, error) {
-	c := &tls.Config{MinVersion: tls.VersionTLS12}
-	switch s.verify {
-	case "true":
-	case "false":
-		c.InsecureSkipVerify = true
-	default:
-		pem, err := os.ReadFile(s.verify)
-		if err != nil {
-			return nil, node.Invalidf("The CA file of driver_info['redfish_verify_ca'] cannot be read: %s", err)
-		}
-		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, node.Invalidf("The CA file \"%s\" of driver_info['redfish_verify_ca'] holds no certificate.", printable(s.verify))
-		}
-	}
-	return c, nil
-}
+// login names a way into a BMC: there is one connection for each.
+func (s settings) login() login { return login{base: s.base, user: s.user} }
+
+// login is a BMC and a user of it.
+type login struct{ base, user string }

@@ -107,8 +107,8 @@ func (t *transport) authenticated(req *http.Request, body []byte) (answer, error
 	if err != nil || res.StatusCode != http.StatusUnauthorized {
 		return res, err
 	}
-	t.auth.expired(pass)
-	if pass.token == "" {
+	t.auth.expired(ctx, pass)
+	if pass.session == nil {
 		return res, pass.why // Basic took the place of a session and was refused: the next call logs in again
 	}
 	if pass, err = t.auth.pass(ctx, t); err != nil {
@@ -116,7 +116,7 @@ func (t *transport) authenticated(req *http.Request, body []byte) (answer, error
 	}
 	res, err = t.once(req, body, pass)
 	if err == nil && res.StatusCode == http.StatusUnauthorized {
-		t.auth.expired(pass)
+		t.auth.expired(ctx, pass)
 		err = pass.why
 	}
 	return res, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"cagenut/bmc"
+	"cagenut/bmc/redfish"
 	"cagenut/conductor"
 	"cagenut/inspect/hooks"
 	"cagenut/inspect/inventory"
@@ -37,6 +38,29 @@ type bootBMCs struct{ *bmc.Pool }
 // Do is managedboot.BMCs'.
 func (b bootBMCs) Do(ctx context.Context, n node.Node, fn func(managedboot.BMC) error) error {
 	return b.Pool.Do(ctx, n, func(c bmc.Client) error { return fn(c) })
+}
+
+// bmcSessions keeps the sessions of the redfish driver.
+type bmcSessions struct{ *store.Store }
+
+// Load is redfish.Sessions'.
+func (b bmcSessions) Load(ctx context.Context) ([]redfish.KeptSession, error) {
+	rows, err := b.Store.BMCSessions(ctx)
+	all := make([]redfish.KeptSession, len(rows))
+	for i, r := range rows {
+		all[i] = redfish.KeptSession(r)
+	}
+	return all, err
+}
+
+// Keep is redfish.Sessions'.
+func (b bmcSessions) Keep(ctx context.Context, s redfish.KeptSession) error {
+	return b.Store.KeepBMCSession(ctx, store.BMCSession(s))
+}
+
+// Drop is redfish.Sessions'.
+func (b bmcSessions) Drop(ctx context.Context, ids ...string) error {
+	return b.Store.DropBMCSessions(ctx, ids...)
 }
 
 // hardwareBMCs lets out-of-band inspection reach BMCs.

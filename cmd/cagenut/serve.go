@@ -66,6 +66,7 @@ type appliance struct {
 	store     *store.Store
 	queue     *jobs.Queue
 	bmcs      *bmc.Pool
+	redfish   *redfish.Driver // one of bmcs'
 	conductor *conductor.Conductor
 	hub       *live.Hub
 	files     *boot.Server
@@ -128,14 +129,18 @@ func (a *appliance) openStore(ctx context.Context) error {
 }
 
 // join makes the conductor out of the rooms that it needs.
-func (a *appliance) join(context.Context) error {
+func (a *appliance) join(ctx context.Context) error {
 	s := a.settings
 	host, err := os.Hostname()
 	if err != nil {
 		return fmt.Errorf("find this machine's name: %w", err)
 	}
+	a.redfish = redfish.New(redfish.Options{Sessions: bmcSessions{a.store}, Log: a.log})
+	if err := a.redfish.Resume(ctx); err != nil {
+		return err
+	}
 	a.bmcs = bmc.NewPool(map[string]bmc.Driver{
-		node.DriverRedfish: redfish.New(redfish.Options{}), node.DriverIPMI: ipmi.New(ipmi.Options{}), node.DriverFake: fake.New(),
+		node.DriverRedfish: a.redfish, node.DriverIPMI: ipmi.New(ipmi.Options{}), node.DriverFake: fake.New(),
 	}, bmc.PoolOptions{})
 	managed := managedboot.New(bootBMCs{a.bmcs}, net.DefaultResolver, managedboot.Settings{
 		RamdiskURL: s.ramdiskBase(), Kernel: s.bootSource(s.KernelURL, kernelFile), Initrd: s.bootSource(s.InitrdURL, initrdFile),
@@ -274,6 +279,7 @@ func (a *appliance) runAll(ctx context.Context) error {
 			return part()
 		})
 	}
+	work.Go(func() error { return a.endStrays(working) })
 
 	all.Go(func() error { return a.hub.Run(serving) })
 	for app, l := range map[*fiber.App]net.Listener{a.app: a.listener, a.inspectorApp: a.inspectorListener} {
@@ -294,6 +300,19 @@ func (a *appliance) runAll(ctx context.Context) error {
 	err := all.Wait()
 	stopWorking()
 	return errors.Join(err, work.Wait())
+}
+
+// endStrays logs out of BMCs that the last run was logged in to and that no node has any more.
+func (a *appliance) endStrays(ctx context.Context) error {
+	nodes, err := a.store.Nodes(ctx, node.Filter{Driver: node.DriverRedfish, IncludeChildren: true})
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	a.redfish.EndStrays(ctx, nodes)
+	return nil
 }
 
 // close gives back what open took, as far as it came.

@@ -65,12 +65,7 @@ func Unsupported(what string) string {
 }
 
 // AbortQuestion names the node and its place.
-func AbortQuestion(name, place string) string {
-	if place == "" {
-		return fmt.Sprintf("Abort inspection of %s?", name)
-	}
-	return fmt.Sprintf("Abort inspection of %s (%s)?", name, place)
-}
+func AbortQuestion(name, place string) string { return question("Abort inspection of", name, place) }
 
 // AbortElseQuestion is for the states in which something other than an inspection is aborted.
 func AbortElseQuestion(name string, s node.State) string {
@@ -81,11 +76,14 @@ func AbortElseQuestion(name string, s node.State) string {
 const TextAbortElse = "What runs on the node stops where it is. This cannot be undone."
 
 // PowerQuestion names the node and its place.
-func PowerQuestion(label, name, place string) string {
+func PowerQuestion(label, name, place string) string { return question(label, name, place) }
+
+// question is what a page asks before something is done to a node.
+func question(what, name, place string) string {
 	if place == "" {
-		return fmt.Sprintf("%s %s?", label, name)
+		return fmt.Sprintf("%s %s?", what, name)
 	}
-	return fmt.Sprintf("%s %s (%s)?", label, name, place)
+	return fmt.Sprintf("%s %s (%s)?", what, name, place)
 }
 
 // PowerConsequence says what a power action does to whatever runs on the server.
@@ -95,6 +93,10 @@ func PowerConsequence(a node.PowerAction) string {
 		return "The server is switched off at once, as if it were unplugged. What runs on it is lost."
 	case node.ActionReboot:
 		return "The server is switched off and on again at once. What runs on it is lost."
+	case node.ActionSoftOff:
+		return "The operating system is asked to shut down, and may refuse or take its time. What runs on the server ends."
+	case node.ActionSoftReboot:
+		return "The operating system is asked to restart, and may refuse or take its time. What runs on the server ends, and starts again as far as it does so by itself."
 	}
 	return "The server is switched on."
 }
@@ -108,6 +110,10 @@ func PowerLabel(a node.PowerAction) string {
 		return "Power off"
 	case node.ActionReboot:
 		return "Reboot"
+	case node.ActionSoftOff:
+		return "Soft power off"
+	case node.ActionSoftReboot:
+		return "Soft reboot"
 	}
 	return string(a)
 }

@@ -2,7 +2,8 @@ package templates
 
 import "cagenut/node"
 
-// This file holds the texts of the dashboard. Sentences that depend on what happened stand in outcome.go.
+// This file holds the texts of the dashboard. Sentences that depend on what happened stand in outcome.go, those about what a
+// BMC tells in texts_bmc.go.
 
 // Texts of the live mark and the status line; live.js reads them from the page.
 const (
@@ -76,6 +77,14 @@ var doneTexts = map[string]string{
 	"power on":         "Accepted. The server is being powered on.",
 	"power off":        "Accepted. The server is being powered off.",
 	"rebooting":        "Accepted. The server is being rebooted.",
+	"soft power off":   "Accepted. The operating system is asked to shut down.",
+	"soft rebooting":   "Accepted. The operating system is asked to restart.",
+	"light-on":         "The light is switched on.",
+	"light-off":        "The light is switched off.",
+	"light-blinking":   "The light is blinking.",
+	"log-cleared":      "The event log is cleared.",
+	"ejected":          "The virtual drives are emptied.",
+	"nmi":              "The NMI is injected. What the server makes of it, its console shows.",
 	"abort-reboot":     "The inspection is aborted. The server is being rebooted out of the ramdisk.",
 	"abort-elsewise":   "Accepted. What was running is aborted.",
 	"accepted-generic": "Accepted.",
@@ -91,6 +100,15 @@ var whyNot = map[node.Event]string{
 	node.Provide: "Possible in manageable.",
 	node.Abort:   "Possible while the node waits for its ramdisk (inspect wait).",
 }
+
+// Why a power action makes no sense.
+const (
+	WhyPowerRuns = "A power action is running."
+	WhyCleaning  = "The node is being cleaned."
+	WhyServerOn  = "The server is on."
+	WhyServerOff = "The server is off."
+	WhyStaysOn   = "This server must not be powered off (disable_power_off)."
+)
 
 // WhyNot is the reason why a verb is not possible in a state.
 func WhyNot(s node.State, e node.Event) string {

@@ -27,8 +27,9 @@ type Action struct {
 	Value   string
 	Post    string // address of the form
 	Confirm string // address of the page that asks back; "" to act at once
-	Back    string // "list" or "node": what the answer draws
+	Back    string // "list", "node" or "part": what the answer draws
 	Danger  bool
+	Pressed bool // it is so already
 }
 
 // Refusal is an action that is not possible now, and why.
@@ -48,6 +49,7 @@ type Power struct {
 	Pending string // "powering off…" until the BMC has confirmed; "" otherwise
 	Problem string // "power off not confirmed" while or after clean-up had no success; "" otherwise
 	Checked Time   // when the BMC last confirmed it
+	Silent  Time   // since when the BMC does not answer; zero while it does
 }
 
 // Row is one node in the list.
@@ -159,12 +161,15 @@ type Node struct {
 	Maintenance       string // its reason; "" for none
 	InMaintenance     bool
 	Power             Power
+	BMCError          string // why the BMC does not answer
+	SilentSince       string // "12:03:11 UTC"
 	Error             string
 	Divergence        string
 	CanAct            bool
 	Actions           []Action
 	NotNow            []Refusal
 	PowerActions      []Action
+	BMC               Part // nothing asked yet: its tabs
 	Facts             []Fact
 	Ports             []PortLine
 	Inventory         *Inventory
@@ -179,10 +184,10 @@ type Confirm struct {
 	Question    string
 	Consequence string
 	Post        string
-	Field       string // "verb" or "target"
+	Field       string // "verb" or "target"; "" where the address says it all
 	Value       string
 	Attempt     string // attempt id that the person saw; "" where there is none
-	Back        string // "list" or "node"
+	Back        string // "list", "node" or "part"
 	Yes, No     string // the buttons
 	Away        string // where No leads without a script
 	WithReason  bool   // offers a reason and to keep the power on

@@ -100,6 +100,8 @@ let fetching = false
 document.addEventListener('click', async e => {
   if (e.button || e.ctrlKey || e.metaKey || e.shiftKey) return
   if (e.target.closest('dialog [data-close]')) { e.preventDefault(); dialog.close(); return }
+  const part = e.target.closest('a[data-part]')
+  if (part) { e.preventDefault(); openPart(part); return }
   const link = e.target.closest('a[data-dialog]')
   if (!link) return
   e.preventDefault()
@@ -111,6 +113,43 @@ document.addEventListener('click', async e => {
     else ask(await r.text(), link)
   } catch { location.assign(link.href) } finally { fetching = false }
 })
+
+// --- what a BMC tells is fetched when somebody opens it; of several presses the last counts
+let asking
+async function openPart(link) {
+  asking?.abort()
+  const mine = asking = new AbortController(), panel = $('panel')
+  panel.ariaBusy = 'true'
+  if (!panel.contains(link)) {
+    for (const tab of document.querySelectorAll('.parts a')) tab.ariaCurrent = tab === link ? 'page' : null
+    panel.replaceChildren(paragraph('quiet', page.asking))
+  }
+  say(page.asking)
+  try {
+    const r = await fetch(link.href, { headers: ours, signal: mine.signal })
+    const html = await r.text()
+    if (mine.signal.aborted) return
+    if (r.status === 401 || r.redirected) { location.assign(link.href); return }
+    apply(html)
+    // Whatever is no part says why: the node is gone, or something broke.
+    if (panel.isConnected) untold(panel, link, new DOMParser().parseFromString(html, 'text/html').querySelector('[role=alert]')?.textContent ?? page.notAsked)
+    else say('')
+  } catch {
+    if (!mine.signal.aborted) untold(panel, link, page.notAsked)
+  }
+}
+function untold(panel, link, text) {
+  const again = document.createElement('a')
+  Object.assign(again, { id: 'part-again', className: 'button', href: link.href, textContent: page.tryAgain })
+  again.dataset.part = ''
+  const why = paragraph('callout failed', text)
+  why.role = 'alert'
+  panel.ariaBusy = 'false'
+  panel.replaceChildren(why, again)
+}
+function paragraph(className, text) {
+  return Object.assign(document.createElement('p'), { className, textContent: text })
+}
 
 // --- actions: one request however often one clicks, and no result before the server has answered
 document.addEventListener('submit', async e => {

@@ -39,7 +39,7 @@ func (p *Pages) provision(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, "The reason is too long; 500 characters are enough. Nothing was done.")
 	}
 	if err := p.o.Conductor.SetProvisionState(c.UserContext(), web.Actor(c, node.SourceUI), before.UUID, req); err != nil {
-		return p.refused(c, before, verb, req.Attempt, err)
+		return p.refused(c, before, templates.VerbLabel(before.ProvisionState, verb), verb, req.Attempt, err)
 	}
 	return p.done(c, before.UUID, doneKey(before, verb, req.KeepPowerOn))
 }
@@ -77,7 +77,7 @@ func (p *Pages) power(c *fiber.Ctx) error {
 		return err
 	}
 	if err := p.o.Conductor.SetPower(c.UserContext(), web.Actor(c, node.SourceUI), before.UUID, conductor.PowerRequest{Target: string(action)}); err != nil {
-		return p.refused(c, before, "", "", err)
+		return p.refused(c, before, templates.PowerLabel(action), "", "", err)
 	}
 	key := string(action)
 	if templates.Done(key) == "" {
@@ -109,5 +109,5 @@ func (p *Pages) done(c *fiber.Ctx, uuid, key string) error {
 	if err != nil {
 		return err
 	}
-	return render(c, fiber.StatusOK, fragment(templates.NodeOf(view)), said)
+	return render(c, fiber.StatusOK, append(nodeFragments(view), said)...)
 }

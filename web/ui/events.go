@@ -33,33 +33,38 @@ func (p *Pages) events(c *fiber.Ctx) error {
 	return err
 }
 
-// Draw is a node's row or the content of its page, as a fragment.
+// Draw is a node's row or the content of its page, as fragments.
 func (p *Pages) Draw(ctx context.Context, v live.View, uuid string) ([]byte, error) {
-	part, err := p.part(ctx, v, uuid)
+	changed, err := p.changed(ctx, v, uuid)
 	if err != nil {
 		return nil, err
 	}
-	return draw(ctx, fragment(part))
+	return draw(ctx, changed...)
 }
 
-func (p *Pages) part(ctx context.Context, v live.View, uuid string) (templ.Component, error) {
+func (p *Pages) changed(ctx context.Context, v live.View, uuid string) ([]templ.Component, error) {
 	n, err := p.o.Store.Node(ctx, uuid)
 	var gone *node.NotFound
 	if errors.As(err, &gone) {
 		if v.Node != "" {
-			return templates.NodeGone(), nil
+			return []templ.Component{fragment(templates.NodeGone()), fragment(templates.MoreGone())}, nil
 		}
-		return templates.RowGone(uuid), nil
+		return []templ.Component{fragment(templates.RowGone(uuid))}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	if v.Node != "" {
 		view, err := p.nodeView(ctx, n, v.Act)
-		return templates.NodeOf(view), err
+		return nodeFragments(view), err
 	}
 	row, err := p.row(ctx, n, v.Act)
-	return templates.RowOf(row), err
+	return []templ.Component{fragment(templates.RowOf(row))}, err
+}
+
+// nodeFragments are the parts of a node's page that change.
+func nodeFragments(view templates.Node) []templ.Component {
+	return []templ.Component{fragment(templates.NodeOf(view)), fragment(templates.NodeMore(view))}
 }
 
 // DrawCounts is the numbers on the tabs, and the title that names what needs a person.

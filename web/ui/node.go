@@ -38,6 +38,7 @@ func (p *Pages) node(c *fiber.Ctx) error {
 	}
 	view.Frame = frame
 	user, _ := web.User(c)
+	view.BMC = partOf(n, part{}, false)
 	view.Curl = curls(p.apiURL(c), user, n)
 	return render(c, fiber.StatusOK, templates.NodePage(view))
 }
@@ -47,7 +48,10 @@ func (p *Pages) nodeView(ctx context.Context, n node.Node, act bool) (templates.
 	v := templates.Node{
 		UUID: n.UUID, Name: n.Label(), Place: place(n), State: p.stateOf(n), Sentence: templates.StateSentence(n.ProvisionState),
 		Held: heldBy(n), InMaintenance: n.Maintenance, Maintenance: n.MaintenanceReason, Power: p.powerOf(n), Error: n.LastError, CanAct: act,
-		Facts: nodeFacts(n),
+		Facts: nodeFacts(n), BMCError: n.BMCError,
+	}
+	if !n.BMCUnreachableSince.IsZero() {
+		v.SilentSince = p.since(n.BMCUnreachableSince)
 	}
 	if n.ProvisionState == node.InspectWait && p.o.InspectTimeout > 0 {
 		v.Deadline = p.coming(n.ProvisionUpdatedAt.Add(p.o.InspectTimeout))
@@ -99,38 +103,6 @@ func (p *Pages) nodeView(ctx context.Context, n node.Node, act bool) (templates.
 	}
 	v.Inventory = p.inventoryView(inventory)
 	return v, nil
-}
-
-// powerActions are the power buttons that make sense now; the others go to the refusals with their reason.
-func powerActions(n node.Node, not []templates.Refusal) ([]templates.Action, []templates.Refusal) {
-	var out []templates.Action
-	for _, a := range []node.PowerAction{node.ActionOn, node.ActionOff, node.ActionReboot} {
-		label := templates.PowerLabel(a)
-		why := ""
-		switch {
-		case n.TargetPowerState != "":
-			why = "A power action is running."
-		case a == node.ActionOn && n.PowerState == node.PowerOn:
-			why = "The server is on."
-		case a != node.ActionOn && n.PowerState == node.PowerOff:
-			why = "The server is off."
-		case a == node.ActionOff && n.DisablePowerOff:
-			why = "This server must not be powered off (disable_power_off)."
-		}
-		if why != "" {
-			not = append(not, templates.Refusal{Label: label, Reason: why})
-			continue
-		}
-		button := templates.Action{
-			ID: strings.ReplaceAll(string(a), " ", "-") + "-" + n.UUID, Label: label, Names: n.Label(),
-			Field: "target", Value: string(a), Post: nodeURL(n.UUID) + "/power", Back: "node",
-		}
-		if a != node.ActionOn {
-			button.Confirm = nodeURL(n.UUID) + "/power?target=" + url.QueryEscape(string(a))
-		}
-		out = append(out, button)
-	}
-	return out, not
 }
 
 func nodeFacts(n node.Node) []templates.Fact {

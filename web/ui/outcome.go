@@ -18,18 +18,14 @@ func (p *Pages) notAllowed(c *fiber.Ctx) error {
 	return p.fail(c, fiber.StatusForbidden, templates.Failure{Headline: headline(fiber.StatusForbidden), Text: templates.TextViewer})
 }
 
-// refused answers an action that did not happen: what is true now, in words, with the status of the error's kind. verb is
-// "" for a power action. An error of no known kind goes on to guard.
-func (p *Pages) refused(c *fiber.Ctx, before node.Node, verb node.Event, attempt string, err error) error {
+// refused answers an action that did not happen: what is true now, in words, with the status of the error's kind. what is
+// the word on the action's button; verb is "" for what is no verb. An error of no known kind goes on to guard.
+func (p *Pages) refused(c *fiber.Ctx, before node.Node, what string, verb node.Event, attempt string, err error) error {
 	text, known := p.sentence(c.UserContext(), before, verb, attempt, err)
 	if !known {
 		return err
 	}
 	status, _ := web.Status(err)
-	what := templates.VerbLabel(before.ProvisionState, verb)
-	if verb == "" {
-		what = "Power"
-	}
 	return p.fail(c, status, templates.Failure{
 		Headline: fmt.Sprintf("%s: not done", what), Text: text,
 		Away: nodeURL(before.Label()), AwayText: "To " + before.Label(),
@@ -61,6 +57,8 @@ func (p *Pages) sentence(ctx context.Context, before node.Node, verb node.Event,
 		return templates.LockedBy(locked.Holder), true
 	case errors.As(err, &unsupported):
 		return templates.Unsupported(unsupported.Error()), true
+	case errors.Is(err, node.ErrCredentials):
+		return templates.WrongCredentials + " Nothing was done.", true
 	case errors.As(err, &unreachable):
 		if unreachable.Timeout {
 			return templates.NoAnswerFrom(unreachable.Error(), now.ProvisionState), true

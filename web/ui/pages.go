@@ -18,6 +18,24 @@ import (
 type Conductor interface {
 	SetProvisionState(ctx context.Context, actor node.Actor, ident string, req conductor.ProvisionRequest) error
 	SetPower(ctx context.Context, actor node.Actor, ident string, req conductor.PowerRequest) error
+	SetIndicator(ctx context.Context, actor node.Actor, ident string, to node.Indicator) error
+	ClearEventLog(ctx context.Context, actor node.Actor, ident string) error
+	DetachVirtualMedia(ctx context.Context, actor node.Actor, ident string, kinds []node.MediumKind) error
+	InjectNMI(ctx context.Context, actor node.Actor, ident string) error
+	Teller
+}
+
+// Teller asks the BMC of a node, at most 20 s. *node.Unsupported is what a BMC cannot tell.
+type Teller interface {
+	Health(ctx context.Context, ident string) (node.HealthReport, error)
+	Sensors(ctx context.Context, ident string) ([]node.Sensor, error)
+	EventLog(ctx context.Context, ident string, entries int) ([]node.LogEntry, error)
+	Indicator(ctx context.Context, ident string) (node.Indicator, error)
+	BootDevice(ctx context.Context, ident string) (node.Boot, error)
+	VirtualMedia(ctx context.Context, ident string) ([]node.VirtualDrive, error)
+	Identity(ctx context.Context, ident string) (node.BMCIdentity, error)
+	Firmware(ctx context.Context, ident string) ([]node.Firmware, error)
+	BIOS(ctx context.Context, ident string) (map[string]any, error)
 }
 
 // Store is what the pages read. Reads never wait for a BMC.
@@ -70,6 +88,7 @@ func (p *Pages) Register(r fiber.Router, hub *live.Hub) {
 	r.Get("/ui/nodes/:ident/power", p.confirmPower)
 	r.Post("/ui/nodes/:ident/provision", p.provision)
 	r.Post("/ui/nodes/:ident/power", p.power)
+	p.registerParts(r)
 }
 
 // RegisterStatic serves style sheet, script and icon. They hold nothing secret and are wanted by the sign-in page too, so

@@ -48,6 +48,7 @@ type rack struct {
 	actors []node.Actor
 	refuse error // what the conductor answers instead of doing it
 	broken error // what the store answers
+	bmc    bmc   // that every node has
 }
 
 func newRack() *rack {

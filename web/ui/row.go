@@ -46,7 +46,10 @@ func (p *Pages) stateOf(n node.Node) templates.State {
 }
 
 func (p *Pages) powerOf(n node.Node) templates.Power {
-	return templates.Power{Text: templates.PowerText(n.PowerState), Pending: templates.PowerPending(n.TargetPowerState), Checked: p.past(n.PowerCheckedAt)}
+	return templates.Power{
+		Text: templates.PowerText(n.PowerState), Pending: templates.PowerPending(n.TargetPowerState), Checked: p.past(n.PowerCheckedAt),
+		Silent: p.lasting(n.BMCUnreachableSince),
+	}
 }
 
 // heldBy is who holds the node. While the appliance works on it that is no news: its own state says so.

@@ -45,3 +45,11 @@ func (p *Pages) coming(t time.Time) templates.Time {
 
 // clock is a time of day in a sentence.
 func clock(t time.Time) string { return t.UTC().Format("15:04:05 UTC") }
+
+// since is a time in a sentence: of today its time of day alone.
+func (p *Pages) since(t time.Time) string {
+	if now := p.o.Now().UTC(); now.YearDay() == t.UTC().YearDay() && now.Year() == t.UTC().Year() {
+		return clock(t)
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
+}

@@ -5,7 +5,10 @@ import "regexp"
 var archShape = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
 // architecture writes properties.cpu_arch.
-type architecture struct{ noPreprocess }
+type architecture struct {
+	noPreprocess
+	noNeeds
+}
 
 func (architecture) Name() string { return "architecture" }
 
@@ -14,6 +17,6 @@ func (architecture) Main(w *work) error {
 		w.note("no CPU architecture was reported: cpu_arch stays as it is")
 		return nil
 	}
-	w.Properties["cpu_arch"] = w.Report.CPU.Architecture
+	w.properties["cpu_arch"] = w.Report.CPU.Architecture
 	return nil
 }

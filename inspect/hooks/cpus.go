@@ -1,7 +1,10 @@
 package hooks
 
 // cpus writes properties.cpus.
-type cpus struct{ noPreprocess }
+type cpus struct {
+	noPreprocess
+	noNeeds
+}
 
 func (cpus) Name() string { return "cpus" }
 
@@ -10,6 +13,6 @@ func (cpus) Main(w *work) error {
 		w.note("no CPU count was reported: cpus stays as it is")
 		return nil
 	}
-	w.Properties["cpus"] = w.Report.CPU.Count
+	w.properties["cpus"] = w.Report.CPU.Count
 	return nil
 }

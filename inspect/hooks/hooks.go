@@ -13,10 +13,11 @@ import (
 
 // Input is what the hooks work on.
 type Input struct {
-	Node   node.Node
-	Ports  []node.Port       // of the node
-	Owners map[string]string // MAC → UUID of the node that has a port with it
-	Report inventory.Report
+	Node     node.Node
+	Ports    []node.Port       // of the node
+	Owners   map[string]string // MAC → UUID of the node that has a port with it
+	Previous []byte            // the inventory that is stored for the node so far, nil for none; see [NeedsPrevious]
+	Report   inventory.Report
 }
 
 // Findings is what the hooks made of a report.
@@ -29,10 +30,12 @@ type Findings struct {
 	Notes       []string // what was skipped, and other things to know
 }
 
-// Hook does one thing with a report. Embed a noPreprocess or noMain for the half that it does not need.
+// Hook does one thing with a report. Embed noPreprocess, noMain and noNeeds for what it has not.
 type Hook interface {
 	// Name is Ironic's name of the hook.
 	Name() string
+	// Needs names the hooks that must run before it.
+	Needs() []string
 	// Preprocess checks the report and prepares for the other hooks.
 	Preprocess(w *work) error
 	// Main does the work.
@@ -42,55 +45,59 @@ type Hook interface {
 type (
 	noPreprocess struct{}
 	noMain       struct{}
+	noNeeds      struct{}
+	// needsInterfaces is for hooks that work on the interfaces that validateInterfaces lets pass.
+	needsInterfaces struct{}
 )
 
 func (noPreprocess) Preprocess(*work) error { return nil }
 func (noMain) Main(*work) error             { return nil }
-
-// Default lists the hooks in the order in which they run.
-func Default() []Hook {
-	return []Hook{ramdiskError{}, validateInterfaces{}, ports{}, architecture{}, memory{}, cpus{}, rootDevice{}, bootMode{}}
-}
-
-// work is a report in the hands of the hooks.
-type work struct {
-	Input
-	Findings
-	plugin map[string]any // plugin data: json.RawMessage as reported, or what a hook put there
-	valid  []nic          // the interfaces that ports are made of, by validateInterfaces
-	pxeMAC string         // of the interface that the server booted from; "" when unknown
-}
-
-func (w *work) note(format string, a ...any) { w.Notes = append(w.Notes, fmt.Sprintf(format, a...)) }
+func (noNeeds) Needs() []string             { return nil }
+func (needsInterfaces) Needs() []string     { return []string{validateInterfaces{}.Name()} }
 
 // Run runs the hooks. Its error is for people to read, and fails the run; the findings then hold the notes alone.
 func Run(list []Hook, in Input) (Findings, error) {
-	w := &work{Input: in, plugin: map[string]any{}}
-	w.Properties = maps.Clone(in.Node.Properties)
-	if w.Properties == nil {
-		w.Properties = map[string]any{}
-	}
-	w.Notes = append(w.Notes, in.Report.Notes...)
-	for k, v := range in.Report.PluginData {
-		w.plugin[k] = v
-	}
+	w := newWork(in)
 	if err := preprocess(list, w); err != nil {
-		return Findings{Notes: w.Notes}, err
+		return Findings{Notes: w.allNotes()}, err
 	}
 	for _, h := range list {
 		if err := h.Main(w); err != nil {
-			return Findings{Notes: w.Notes}, fmt.Errorf("failed to run inspection hooks: Error in hook %s: %w", h.Name(), err)
+			return Findings{Notes: w.allNotes()}, fmt.Errorf("failed to run inspection hooks: Error in hook %s: %w", h.Name(), err)
 		}
 	}
-	w.Inventory = in.Report.Inventory
 	var plugin bytes.Buffer
 	e := json.NewEncoder(&plugin)
 	e.SetEscapeHTML(false) // what was reported stays as it was spelt
 	if err := e.Encode(w.plugin); err != nil {
-		return Findings{Notes: w.Notes}, fmt.Errorf("plugin data cannot be written: %w", err)
+		return Findings{Notes: w.allNotes()}, fmt.Errorf("plugin data cannot be written: %w", err)
 	}
-	w.PluginData = bytes.TrimSuffix(plugin.Bytes(), []byte("\n"))
-	return w.Findings, nil
+	f := Findings{
+		Properties: w.properties, Inventory: in.Report.Inventory, PluginData: bytes.TrimSuffix(plugin.Bytes(), []byte("\n")), Notes: w.allNotes(),
+	}
+	for _, p := range w.ports {
+		switch {
+		case p.added:
+			f.NewPorts = append(f.NewPorts, p.Port)
+		case p.changed:
+			f.PortUpdates = append(f.PortUpdates, p.Port)
+		}
+	}
+	return f, nil
+}
+
+func newWork(in Input) *work {
+	w := &work{Input: in, properties: maps.Clone(in.Node.Properties), plugin: map[string]any{}, notes: in.Report.Notes[:len(in.Report.Notes):len(in.Report.Notes)]}
+	if w.properties == nil {
+		w.properties = map[string]any{}
+	}
+	for _, p := range in.Ports {
+		w.ports = append(w.ports, &knownPort{Port: p})
+	}
+	for k, v := range in.Report.PluginData {
+		w.plugin[k] = v
+	}
+	return w
 }
 
 func preprocess(list []Hook, w *work) error {

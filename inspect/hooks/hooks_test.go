@@ -70,7 +70,7 @@ func TestAWholeReport(t *testing.T) {
 	if diff := cmp.Diff(map[string]any{"eno1": eno1}, plugin["valid_interfaces"]); diff != "" {
 		t.Errorf("valid_interfaces (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]any{"02:00:5e:aa:00:01"}, plugin["macs"]); diff != "" {
+	if diff := cmp.Diff([]any{"02:00:5E:AA:00:01"}, plugin["macs"]); diff != "" {
 		t.Errorf("macs (-want +got):\n%s", diff)
 	}
 	if len(f.Notes) != 0 {

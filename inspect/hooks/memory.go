@@ -1,7 +1,10 @@
 package hooks
 
 // memory writes properties.memory_mb.
-type memory struct{ noPreprocess }
+type memory struct {
+	noPreprocess
+	noNeeds
+}
 
 func (memory) Name() string { return "memory" }
 
@@ -10,6 +13,6 @@ func (memory) Main(w *work) error {
 		w.note("no physical memory was reported: memory_mb stays as it is")
 		return nil
 	}
-	w.Properties["memory_mb"] = w.Report.Memory.PhysicalMB
+	w.properties["memory_mb"] = w.Report.Memory.PhysicalMB
 	return nil
 }

@@ -9,7 +9,10 @@ import (
 const errorLimit = 4096
 
 // ramdiskError fails a run whose ramdisk says that something went wrong in it (G25).
-type ramdiskError struct{ noMain }
+type ramdiskError struct {
+	noMain
+	noNeeds
+}
 
 func (ramdiskError) Name() string { return "ramdisk-error" }
 

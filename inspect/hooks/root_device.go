@@ -12,7 +12,10 @@ import (
 // partitioning; 0 without a disk (G23). With hints in properties.root_device it is the first disk that fits them, as
 // the agent itself chooses, and goes to plugin_data.root_disk; without hints it is what the ramdisk chose, else the
 // smallest disk that an operating system fits on.
-type rootDevice struct{ noPreprocess }
+type rootDevice struct {
+	noPreprocess
+	noNeeds
+}
 
 // smallestRoot is the least size of a root disk that is chosen without hints.
 const smallestRoot = 4 * inventory.GiB
@@ -31,17 +34,17 @@ func (rootDevice) Main(w *work) error {
 		w.note("no disk was reported: local_gb is 0")
 	}
 	w.plugin["local_gb"] = gb
-	w.Properties["local_gb"] = gb
+	w.properties["local_gb"] = gb
 	return nil
 }
 
 // chooseRoot is nil for a server without a disk.
 func chooseRoot(w *work) (*inventory.Disk, error) {
-	wanted, err := parseHints(w.Properties["root_device"])
+	wanted, err := parseHints(w.properties["root_device"])
 	if err != nil {
 		return nil, fmt.Errorf("properties.root_device: %w", err)
 	}
-	skipped, err := parseSkipped(w.Properties["skip_block_devices"])
+	skipped, err := parseSkipped(w.properties["skip_block_devices"])
 	if err != nil {
 		w.note("properties.skip_block_devices was not heeded: %s", err)
 	}

@@ -2,47 +2,67 @@ package hooks
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
 
 	"cagenut/inspect/inventory"
 )
 
+// Which interfaces become ports.
+const (
+	AddPXE      = "pxe"      // the one that the server booted from; where that is unknown, those with an address, or all
+	AddActive   = "active"   // those that had an address while the ramdisk ran
+	AddAll      = "all"      // all that are real
+	AddDisabled = "disabled" // none
+)
+
 // validateInterfaces decides which reported interfaces are real, and which of them become ports: the one that the server
-// booted from, or, when that is unknown, all that have an address (G21), or, when none has, all.
-type validateInterfaces struct{ noMain }
+// booted from, or, when that is unknown, all that have an address (G21), or, when none has, all. A setting may say
+// otherwise.
+type validateInterfaces struct {
+	noMain
+	noNeeds
+	add string
+}
 
 // nic is an interface that may become a port.
 type nic struct {
 	inventory.Interface
-	pxe bool
+	pxe bool // the server may boot from it
 }
 
 func (validateInterfaces) Name() string { return "validate-interfaces" }
 
-func (validateInterfaces) Preprocess(w *work) error {
-	usable := usableInterfaces(w)
-	for _, n := range usable {
+func (h validateInterfaces) Preprocess(w *work) error {
+	w.usable = usableInterfaces(w)
+	for _, n := range w.usable {
 		if n.MAC == w.Report.Boot.PXEMAC {
 			w.pxeMAC = n.MAC
 		}
 	}
-	w.valid = choose(w, usable)
-	chosen := map[string]bool{}
+	w.valid = h.choose(w)
+	boots := map[string]bool{}
 	for _, n := range w.valid {
-		chosen[n.Name] = true
-	}
-	all, valid, macs := map[string]any{}, map[string]any{}, []string{}
-	for _, n := range usable {
-		doc := n.document(chosen[n.Name])
-		all[n.Name] = doc
-		if chosen[n.Name] {
-			valid[n.Name] = doc
-			macs = append(macs, n.MAC)
+		if n.pxe {
+			boots[n.MAC] = true
 		}
 	}
+	all, valid, macs := map[string]any{}, map[string]any{}, []string{}
+	for _, i := range w.Report.Interfaces {
+		if i.Name != "" && i.MAC != "" && all[i.Name] == nil {
+			all[i.Name] = document(i, boots[i.MAC])
+		}
+	}
+	for _, n := range w.valid {
+		valid[n.Name] = document(n.Interface, n.pxe)
+		macs = append(macs, n.Reported)
+	}
 	w.plugin["all_interfaces"], w.plugin["valid_interfaces"], w.plugin["macs"] = all, valid, macs
-	if len(w.valid) == 0 {
+	switch {
+	case len(w.usable) == 0:
 		return errors.New("no usable network interface was reported")
+	case len(w.valid) == 0:
+		return fmt.Errorf("no network interfaces match the configuration (add_ports set to %q)", h.add)
 	}
 	return nil
 }
@@ -74,20 +94,32 @@ func usableInterfaces(w *work) []nic {
 }
 
 // choose picks the interfaces that become ports.
-func choose(w *work, usable []nic) []nic {
-	if w.pxeMAC == "" {
-		if len(usable) > 0 {
-			w.note("the interface that the server booted from is not known%s: every interface with an address counts as one", unmatched(w.Report.Boot.PXEMAC))
-		}
-		return fallback(usable)
+func (h validateInterfaces) choose(w *work) []nic {
+	if w.pxeMAC == "" && len(w.usable) > 0 {
+		w.note("the interface that the server booted from is not known%s: every interface with an address counts as one", unmatched(w.Report.Boot.PXEMAC))
 	}
-	for _, n := range usable {
+	var all, booted, active []nic
+	for _, n := range w.usable {
+		n.pxe = w.pxeMAC == "" || n.MAC == w.pxeMAC
+		all = append(all, n)
 		if n.MAC == w.pxeMAC {
-			n.pxe = true
-			return []nic{n}
+			booted = append(booted, n)
+		}
+		if n.Address() != "" {
+			active = append(active, n)
 		}
 	}
-	return nil
+	switch {
+	case h.add == AddAll || h.add == AddDisabled:
+		return all
+	case h.add == AddActive:
+		return active
+	case w.pxeMAC != "":
+		return booted
+	case len(active) > 0:
+		return active
+	}
+	return all
 }
 
 func unmatched(mac string) string {
@@ -97,29 +129,14 @@ func unmatched(mac string) string {
 	return ", no usable one has the MAC " + mac
 }
 
-// fallback takes every interface with an address, or all where none has one.
-func fallback(usable []nic) []nic {
-	var with []nic
-	for i := range usable {
-		usable[i].pxe = true
-		if usable[i].Address() != "" {
-			with = append(with, usable[i])
-		}
-	}
-	if len(with) == 0 {
-		return usable
-	}
-	return with
-}
-
 // document is the interface as it was reported, with `pxe_enabled`, and without the zone of its IPv6 address.
-func (n nic) document(pxe bool) map[string]any {
-	doc := map[string]any{}
-	for k, v := range n.Fields {
+func document(i inventory.Interface, pxe bool) map[string]any {
+	doc := map[string]any{"ipv6_address": nil}
+	for k, v := range i.Fields {
 		doc[k] = v
 	}
-	if n.IPv6 != "" {
-		doc["ipv6_address"] = n.IPv6
+	if i.IPv6 != "" {
+		doc["ipv6_address"] = i.IPv6
 	}
 	doc["pxe_enabled"] = pxe
 	return doc

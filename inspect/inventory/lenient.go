@@ -25,7 +25,7 @@ func read(where string, value json.RawMessage, notes *[]string) reader {
 	if isNull(value) {
 		return r
 	}
-	fields, err := members(value)
+	fields, err := Members(value)
 	if err != nil {
 		r.note("", "an object of usual size", value)
 	}
@@ -70,13 +70,21 @@ func (r reader) text(key string) string {
 	return ""
 }
 
-// logs is the one text that may be as long as the body.
-func (r reader) logs() string {
+// logs is the one text that may be as long as the body. Base64 has nothing to be escaped but what nobody escapes, so it is
+// usually not copied.
+func (r reader) logs() []byte {
+	v := r.value("logs")
+	if v == nil {
+		return nil
+	}
+	if v[0] == '"' && bytes.IndexByte(v, '\\') < 0 {
+		return v[1 : len(v)-1]
+	}
 	var s string
-	if v := r.value("logs"); v != nil && json.Unmarshal(v, &s) != nil {
+	if json.Unmarshal(v, &s) != nil {
 		r.note("logs", "a text", v)
 	}
-	return s
+	return []byte(s)
 }
 
 // whole reads a whole number that is not negative; the text of one counts, because ramdisks send both.
@@ -100,6 +108,19 @@ func (r reader) whole(key string) int64 {
 	return 0
 }
 
+// maxBytes is the size of the biggest memory or disk that is believed: sums of them stay far from overflow.
+const maxBytes = 1 << 52
+
+// bytes reads a number of bytes.
+func (r reader) bytes(key string) int64 {
+	n := r.whole(key)
+	if n > maxBytes {
+		r.note(key, "a size that hardware has", r.value(key))
+		return 0
+	}
+	return n
+}
+
 func (r reader) flag(key string) *bool {
 	v := r.value(key)
 	if v == nil {
@@ -113,13 +134,24 @@ func (r reader) flag(key string) *bool {
 	return nil
 }
 
+// first is the first text of a list.
+func (r reader) first(key string) string {
+	for _, v := range r.list(key, maxMembers) {
+		one := reader{where: r.where, fields: map[string]json.RawMessage{key: v}, notes: r.notes}
+		if s := one.text(key); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
 // list reads at most max elements of a list and notes that there are more.
 func (r reader) list(key string, max int) []json.RawMessage {
 	v := r.value(key)
 	if v == nil {
 		return nil
 	}
-	l, err := elements(v, max)
+	l, err := Elements(v, max)
 	switch {
 	case errors.Is(err, errTooMany):
 		*r.notes = append(*r.notes, fmt.Sprintf("%s.%s has more than %d elements; the rest is ignored", r.where, key, max))

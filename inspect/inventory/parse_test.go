@@ -112,7 +112,7 @@ func TestParseKeepsDocumentsByteForByte(t *testing.T) {
 	if diff := cmp.Diff(want, r.PluginData); diff != "" {
 		t.Errorf("plugin data (-want +got):\n%s", diff)
 	}
-	if r.Logs != logs {
+	if string(r.Logs) != logs {
 		t.Errorf("logs: %d bytes, want %d", len(r.Logs), len(logs))
 	}
 	if r.Error != "no disks – Ж" {

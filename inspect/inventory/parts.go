@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -38,7 +39,7 @@ var virtualName = regexp.MustCompile(`^(bond|team|br|virbr|vlan|veth|vnet|tap|tu
 func readInterface(r reader) Interface {
 	i := Interface{
 		Name: r.text("name"), Reported: r.text("mac_address"), ClientID: r.text("client_id"),
-		IPv4: plainAddress(r.text("ipv4_address")), IPv6: plainAddress(r.text("ipv6_address")),
+		IPv4: plainAddress(cmp.Or(r.text("ipv4_address"), r.first("ipv4_addresses"))), IPv6: plainAddress(cmp.Or(r.text("ipv6_address"), r.first("ipv6_addresses"))),
 		HasCarrier: r.flag("has_carrier"), Fields: r.fields,
 	}
 	i.MAC, _ = usableMAC(i.Reported)
@@ -64,11 +65,20 @@ func plainAddress(s string) string {
 	return s
 }
 
+// readMemory also reads the spelling of agents that install clusters, which count in bytes.
+func readMemory(r reader) Memory {
+	return Memory{
+		PhysicalMB: cmp.Or(r.whole("physical_mb"), r.bytes("physical_bytes")/MiB),
+		Total:      cmp.Or(r.whole("total"), r.bytes("usable_bytes")),
+	}
+}
+
 // Disk is a block device.
 type Disk struct {
 	Name       string
 	Size       int64 // bytes; 0 for a drive without a medium
 	Rotational *bool
+	Removable  bool // a stick, or a drive for optical discs: nothing to install on
 
 	// Fields is the disk as it was reported.
 	Fields map[string]json.RawMessage
@@ -85,6 +95,9 @@ func (d Disk) Texts(key string) []string {
 	}
 	var s string
 	if json.Unmarshal(v, &s) == nil {
+		if key == "name" && s != d.Name {
+			return []string{s, d.Name}
+		}
 		return []string{s}
 	}
 	var all []*string
@@ -100,9 +113,30 @@ func (d Disk) Texts(key string) []string {
 	return texts
 }
 
+// Disks are the disks of an inventory that was stored earlier.
+func Disks(inventory json.RawMessage) []Disk {
+	if !json.Valid(inventory) {
+		return nil
+	}
+	var ignored []string
+	var disks []Disk
+	for _, v := range read("inventory", inventory, &ignored).list("disks", maxDisks) {
+		if d, ok := readDisk(read("disk", v, &ignored)); ok {
+			disks = append(disks, d)
+		}
+	}
+	return disks
+}
+
 func readDisk(r reader) (Disk, bool) {
 	if r.fields == nil {
 		return Disk{}, false
 	}
-	return Disk{Name: r.text("name"), Size: r.whole("size"), Rotational: r.flag("rotational"), Fields: r.fields}, true
+	d := Disk{Name: r.text("name"), Size: cmp.Or(r.whole("size"), r.whole("size_bytes")), Rotational: r.flag("rotational"), Fields: r.fields}
+	if path := r.text("path"); strings.HasPrefix(path, "/dev/") {
+		d.Name = path // where `name` is the kernel's: agents that install clusters tell both
+	}
+	removable := r.flag("removable")
+	d.Removable = removable != nil && *removable || r.text("drive_type") == "ODD"
+	return d, true
 }

@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,14 +13,14 @@ import (
 	"cagenut/node"
 )
 
-// Report is what a ramdisk posted.
+// Report is what a ramdisk posted. Its documents are parts of the body that was parsed, which must not change.
 type Report struct {
 	// Inventory is the document under `inventory`, byte for byte.
 	Inventory json.RawMessage
 	// PluginData holds every other top-level key but `logs`, each byte for byte.
 	PluginData map[string]json.RawMessage
-	// Logs is base64 of a tar.gz, as posted; "" without. It is never copied anywhere else (G25).
-	Logs string
+	// Logs is base64 of a tar.gz, as posted; empty without. It is never copied anywhere else (G25).
+	Logs []byte
 	// Error is what went wrong in the ramdisk, in its own words; "" when nothing did.
 	Error string
 
@@ -69,7 +70,7 @@ type System struct {
 const maxNotes = 100
 
 // Parse reads a report. *node.Invalid says what is wrong with one that has not the minimum schema of contract.md §4.1.
-// The body is not kept.
+// Nothing of the body is copied, because it may have 16 MiB; unless it had to be repaired first.
 func Parse(body []byte) (Report, error) {
 	var r Report
 	if !utf8.Valid(body) {
@@ -120,8 +121,7 @@ func (r *Report) readInventory(inventory reader, interfaces []json.RawMessage) {
 			r.CPU.Flags = append(r.CPU.Flags, flag)
 		}
 	}
-	memory := read("inventory.memory", inventory.value("memory"), &r.Notes)
-	r.Memory = Memory{PhysicalMB: memory.whole("physical_mb"), Total: memory.whole("total")}
+	r.Memory = readMemory(read("inventory.memory", inventory.value("memory"), &r.Notes))
 	for i, v := range inventory.list("disks", maxDisks) {
 		if d, ok := readDisk(read(fmt.Sprintf("inventory.disks[%d]", i), v, &r.Notes)); ok {
 			r.Disks = append(r.Disks, d)
@@ -136,7 +136,7 @@ func (r *Report) readInventory(inventory reader, interfaces []json.RawMessage) {
 	r.addBMC(inventory.text("bmc_v6address"))
 }
 
-// readLegacy takes from the top level what older ramdisks put only there.
+// readLegacy takes from the top level what only there is.
 func (r *Report) readLegacy(outer reader, inventory map[string]json.RawMessage) {
 	if v := outer.value("root_disk"); v != nil {
 		if d, ok := readDisk(read("root_disk", v, &r.Notes)); ok {
@@ -146,12 +146,26 @@ func (r *Report) readLegacy(outer reader, inventory map[string]json.RawMessage) 
 	if r.Boot.PXEMAC == "" {
 		r.Boot.PXEMAC = r.bootMAC(outer, "boot_interface")
 	}
+	r.readLSHW(outer)
 	// `ipmi_address` never beats what the inventory says, not even that there is none (G12).
 	_, v4 := inventory["bmc_address"]
 	_, v6 := inventory["bmc_v6address"]
 	if !v4 && !v6 {
 		r.addBMC(outer.text("ipmi_address"))
 	}
+}
+
+// readLSHW takes from `lshw`, which a collector of one's own may add, what the inventory does not tell.
+func (r *Report) readLSHW(outer reader) {
+	v := outer.value("lshw")
+	if v == nil {
+		return
+	}
+	found := readLSHW(v, &r.Notes)
+	r.Memory.PhysicalMB = cmp.Or(r.Memory.PhysicalMB, found.MemoryBytes/MiB)
+	r.System.Manufacturer = cmp.Or(r.System.Manufacturer, found.System.Manufacturer)
+	r.System.ProductName = cmp.Or(r.System.ProductName, found.System.ProductName)
+	r.System.SerialNumber = cmp.Or(r.System.SerialNumber, found.System.SerialNumber)
 }
 
 func (r *Report) addBMC(address string) {

@@ -24,18 +24,22 @@ func document(body []byte) (map[string]json.RawMessage, error) {
 	if err := checkDepth(body); err != nil {
 		return nil, err
 	}
-	var whole json.RawMessage
-	if err := json.Unmarshal(body, &whole); err != nil {
+	if err := json.Unmarshal(body, new(unread)); err != nil {
 		return nil, schemaError("", "the body is not valid JSON: %s", err)
 	}
-	return object("", whole)
+	return object("", bytes.TrimSpace(body))
 }
+
+// unread has a document checked and nothing of it kept.
+type unread struct{}
+
+func (*unread) UnmarshalJSON([]byte) error { return nil }
 
 func object(path string, v json.RawMessage) (map[string]json.RawMessage, error) {
 	if v[0] != '{' {
 		return nil, schemaError(path, "%s is not of type 'object'", excerpt(v))
 	}
-	o, err := members(v)
+	o, err := Members(v)
 	if err != nil {
 		return nil, schemaError(path, "%s", err)
 	}
@@ -52,7 +56,7 @@ func checkInventory(inventory map[string]json.RawMessage) ([]json.RawMessage, er
 	if v[0] != '[' {
 		return nil, schemaError(path+".interfaces", "%s is not of type 'array'", excerpt(v))
 	}
-	list, err := elements(v, maxInterfaces)
+	list, err := Elements(v, maxInterfaces)
 	if err != nil {
 		return nil, schemaError(path+".interfaces", "%s", err)
 	}

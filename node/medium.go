@@ -48,7 +48,7 @@ func (a Attempt) MediumKey(file string) string {
 }
 
 // ErrMediumLeft says that a clean-up has left a medium of ours in the server's virtual drive.
-var ErrMediumLeft = errors.New("the virtual medium is still in")
+var ErrMediumLeft = errors.New("eject the virtual medium")
 
 // PublicAddress is an address without what may be secret in it: user, password, query and fragment. "" for what is none.
 func PublicAddress(address string) string {

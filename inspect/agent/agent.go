@@ -18,11 +18,11 @@ type Interface struct {
 func New(boot *managedboot.Boot) *Interface { return &Interface{boot: boot} }
 
 // Validate tells whether a server could be booted into the ramdisk: *node.Invalid names the setting that is missing.
-func (i *Interface) Validate(context.Context, node.Node) error { return i.boot.Validate() }
+func (i *Interface) Validate(_ context.Context, n node.Node) error { return i.boot.Validate(n) }
 
 // Inspect does the next piece of the way into the ramdisk.
 func (i *Interface) Inspect(ctx context.Context, n node.Node, a node.Attempt) (node.Progress, error) {
-	return i.boot.Start(ctx, n, a.Step)
+	return i.boot.Start(ctx, n, a)
 }
 
 // Abort ends the attempt; nobody outside has to be told.

@@ -41,7 +41,7 @@ func (i *Interface) CallbackURL() string {
 }
 
 // Validate tells whether a server could be booted into the ramdisk: *node.Invalid names the setting that is missing.
-func (i *Interface) Validate(context.Context, node.Node) error { return i.boot.Validate() }
+func (i *Interface) Validate(_ context.Context, n node.Node) error { return i.boot.Validate(n) }
 
 // stepToldService is the step before those of managedboot.
 const stepToldService = "the inspector service has been told"
@@ -50,15 +50,15 @@ const stepToldService = "the inspector service has been told"
 // allows.
 func (i *Interface) Inspect(ctx context.Context, n node.Node, a node.Attempt) (node.Progress, error) {
 	if i.service == nil {
-		return i.boot.Start(ctx, n, a.Step)
+		return i.boot.Start(ctx, n, a)
 	}
 	switch a.Step {
 	case "":
 		return i.tell(ctx, n, a)
 	case stepToldService:
-		return i.boot.Start(ctx, n, "")
+		a.Step = ""
 	}
-	return i.boot.Start(ctx, n, a.Step)
+	return i.boot.Start(ctx, n, a)
 }
 
 // tell tells the external service of the start. It refuses while an earlier run of the node is on its way to its end, as

@@ -27,7 +27,7 @@ func TestValidateNamesTheSettingThatIsMissing(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := whole
 			c.change(&s)
-			err := managedboot.New(&server{}, noNames{}, s).Validate()
+			err := managedboot.New(&server{}, noNames{}, s).Validate(node.Node{})
 			if c.want == "" {
 				if err != nil {
 					t.Fatalf("got %v", err)
@@ -67,7 +67,7 @@ func TestStart(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := managedboot.New(&c.server, noNames{}, managedboot.Settings{})
-			p, err := run(t, func(step string) (node.Progress, error) { return b.Start(t.Context(), c.node, step) })
+			p, err := run(t, func(step string) (node.Progress, error) { return b.Start(t.Context(), c.node, node.Attempt{Step: step}) })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,7 +90,7 @@ func TestAFailedPieceStopsTheStart(t *testing.T) {
 		t.Run(failing, func(t *testing.T) {
 			s := server{power: node.PowerOn, failing: map[string]error{failing: errBMC}}
 			b := managedboot.New(&s, noNames{}, managedboot.Settings{})
-			p, err := run(t, func(step string) (node.Progress, error) { return b.Start(t.Context(), node.Node{}, step) })
+			p, err := run(t, func(step string) (node.Progress, error) { return b.Start(t.Context(), node.Node{}, node.Attempt{Step: step}) })
 			if !errors.Is(err, errBMC) || !strings.Contains(err.Error(), "flash busy") {
 				t.Fatalf("got %v, want the BMC's error", err)
 			}
@@ -111,11 +111,11 @@ func TestARestartGoesOnFromTheStepAlone(t *testing.T) {
 			step := ""
 			for {
 				// The first call is the one whose step was lost in the crash; a new Boot stands for the new process.
-				_, err := managedboot.New(&s, noNames{}, managedboot.Settings{}).Start(t.Context(), n, step)
+				_, err := managedboot.New(&s, noNames{}, managedboot.Settings{}).Start(t.Context(), n, node.Attempt{Step: step})
 				if err != nil {
 					t.Fatal(err)
 				}
-				p, err := managedboot.New(&s, noNames{}, managedboot.Settings{}).Start(t.Context(), n, step)
+				p, err := managedboot.New(&s, noNames{}, managedboot.Settings{}).Start(t.Context(), n, node.Attempt{Step: step})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -147,14 +147,14 @@ func TestTheFirstPieceTellsByWhichAddressesTheReportMayBeRecognised(t *testing.T
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := managedboot.New(&server{power: node.PowerOff}, noNames{}, managedboot.Settings{})
-			first, err := b.Start(t.Context(), node.Node{DriverInfo: c.info}, "")
+			first, err := b.Start(t.Context(), node.Node{DriverInfo: c.info}, node.Attempt{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(c.want, first.LookupAddresses); diff != "" || len(first.Notes) != c.notes {
 				t.Errorf("notes %v, addresses (-want +got):\n%s", first.Notes, diff)
 			}
-			second, err := b.Start(t.Context(), node.Node{DriverInfo: c.info}, first.Step)
+			second, err := b.Start(t.Context(), node.Node{DriverInfo: c.info}, node.Attempt{Step: first.Step})
 			if err != nil || second.LookupAddresses != nil {
 				t.Errorf("later pieces leave them alone: got %v, %v", second.LookupAddresses, err)
 			}

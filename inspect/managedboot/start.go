@@ -8,7 +8,8 @@ import (
 	"cagenut/node"
 )
 
-// The steps of a start, in their order; "" comes before the first. A step says what has been done.
+// The steps of a start, in their order; "" comes before the first. A step says what has been done. Those of a boot from an
+// ISO between power off and the boot device are in iso.go.
 const (
 	stepOffAsked  = "waiting for power off"
 	stepBootSet   = "boot device set to PXE"
@@ -16,66 +17,91 @@ const (
 	stepInRamdisk = "server started, waiting for its report"
 )
 
-// Start does the next piece of the way into the ramdisk: what an earlier attempt may have left is cleared (power off,
-// no override), then one-time PXE and power on, whatever the power was before (G42). A node that must never be powered
-// off is rebooted instead. The first piece, step "", also finds the addresses by which the report may be recognised.
-// Any failure is the BMC's own words; clean-up is the caller's (G41).
-func (b *Boot) Start(ctx context.Context, n node.Node, step string) (node.Progress, error) {
+// start is one piece of a start.
+type start struct {
+	node    node.Node
+	attempt node.Attempt
+}
+
+// Start does the next piece of the way into the ramdisk, after the attempt's Step: what an earlier attempt may have left is
+// cleared (power off, no override, no medium), then one-time PXE, or the ISO and a one-time boot from CD, and power on,
+// whatever the power was before (G42). A node that must never be powered off is rebooted instead. The first piece also
+// finds the addresses by which the report may be recognised. Any failure is the BMC's own words; clean-up is the caller's
+// (G41).
+func (b *Boot) Start(ctx context.Context, n node.Node, a node.Attempt) (node.Progress, error) {
 	ctx, cancel := context.WithTimeout(ctx, pieceLimit)
 	defer cancel()
-	switch step {
-	case stepOffAsked:
-		return b.do(ctx, n, afterOff)
-	case stepBootSet:
-		return b.do(ctx, n, powerUp)
-	case stepOnAsked:
+	s := start{node: n, attempt: a}
+	switch {
+	case a.Step == stepOnAsked:
 		return b.do(ctx, n, afterOn)
-	case stepInRamdisk:
+	case a.Step == stepInRamdisk:
 		return node.Progress{Ready: true, Step: stepInRamdisk}, nil
+	case fromISO(n):
+		return b.startFromISO(ctx, s)
+	case a.Step == stepOffAsked:
+		return b.do(ctx, n, afterOff(s.pxeSet))
+	case a.Step == stepBootSet:
+		return b.do(ctx, n, powerUp)
 	}
-	piece := powerDown
+	piece := powerDown(s.pxeSet)
 	if n.DisablePowerOff {
-		piece = rebootIn
+		piece = s.rebootIntoPXE
 	}
 	p, err := b.do(ctx, n, piece)
 	if err != nil {
-		return node.Progress{}, err
+		return p, err
 	}
+	return b.recognisable(ctx, n, p), nil
+}
+
+// recognisable adds the addresses by which the report may be recognised.
+func (b *Boot) recognisable(ctx context.Context, n node.Node, p node.Progress) node.Progress {
 	addresses, notes := inventory.BMCAddresses(ctx, b.dns, n.DriverInfo)
-	p.LookupAddresses, p.Notes = append([]string{}, addresses...), notes
-	return p, nil
+	p.LookupAddresses, p.Notes = append([]string{}, addresses...), append(p.Notes, notes...)
+	return p
 }
 
-func powerDown(ctx context.Context, c BMC) (node.Progress, error) {
-	now, err := power(ctx, c)
-	if err != nil {
-		return node.Progress{}, err
-	}
-	if now == node.PowerOff {
-		return bootSet(ctx, c, now)
-	}
-	if err := setPower(ctx, c, node.ActionOff); err != nil {
-		return node.Progress{}, err
-	}
-	return node.Progress{Step: stepOffAsked, After: pollOn, Power: now}, nil
-}
+// piece is a piece of work with a BMC.
+type piece = func(context.Context, BMC) (node.Progress, error)
 
-func afterOff(ctx context.Context, c BMC) (node.Progress, error) {
-	now, err := power(ctx, c)
-	if err != nil {
-		return node.Progress{}, err
-	}
-	if now != node.PowerOff {
+// offPiece goes on once the server is off.
+type offPiece func(ctx context.Context, c BMC, now node.PowerState) (node.Progress, error)
+
+func powerDown(next offPiece) piece {
+	return func(ctx context.Context, c BMC) (node.Progress, error) {
+		now, err := power(ctx, c)
+		if err != nil {
+			return node.Progress{}, err
+		}
+		if now == node.PowerOff {
+			return next(ctx, c, now)
+		}
+		if err := setPower(ctx, c, node.ActionOff); err != nil {
+			return node.Progress{}, err
+		}
 		return node.Progress{Step: stepOffAsked, After: pollOn, Power: now}, nil
 	}
-	return bootSet(ctx, c, now)
 }
 
-func bootSet(ctx context.Context, c BMC, now node.PowerState) (node.Progress, error) {
-	if err := setPXE(ctx, c); err != nil {
+func afterOff(next offPiece) piece {
+	return func(ctx context.Context, c BMC) (node.Progress, error) {
+		now, err := power(ctx, c)
+		if err != nil {
+			return node.Progress{}, err
+		}
+		if now != node.PowerOff {
+			return node.Progress{Step: stepOffAsked, After: pollOn, Power: now}, nil
+		}
+		return next(ctx, c, now)
+	}
+}
+
+func (s start) pxeSet(ctx context.Context, c BMC, now node.PowerState) (node.Progress, error) {
+	if err := s.setPXE(ctx, c); err != nil {
 		return node.Progress{}, err
 	}
-	return node.Progress{Step: stepBootSet, Power: now}, nil
+	return node.Progress{Step: stepBootSet, Power: now, BootMedium: forgotten(s.node)}, nil
 }
 
 func powerUp(ctx context.Context, c BMC) (node.Progress, error) {
@@ -85,11 +111,18 @@ func powerUp(ctx context.Context, c BMC) (node.Progress, error) {
 	return node.Progress{Step: stepOnAsked, After: pollOn}, nil
 }
 
-// rebootIn sets the boot device and reboots in one piece: repeated after a crash, the reboot finds a fresh override.
-func rebootIn(ctx context.Context, c BMC) (node.Progress, error) {
-	if err := setPXE(ctx, c); err != nil {
+// rebootIntoPXE sets the boot device and reboots in one piece: repeated after a crash, the reboot finds a fresh override.
+func (s start) rebootIntoPXE(ctx context.Context, c BMC) (node.Progress, error) {
+	if err := s.setPXE(ctx, c); err != nil {
 		return node.Progress{}, err
 	}
+	p, err := rebootIn(ctx, c)
+	p.BootMedium = forgotten(s.node)
+	return p, err
+}
+
+// rebootIn starts a server anew that must not be switched off.
+func rebootIn(ctx context.Context, c BMC) (node.Progress, error) {
 	now, err := power(ctx, c)
 	if err != nil {
 		return node.Progress{}, err
@@ -115,8 +148,17 @@ func afterOn(ctx context.Context, c BMC) (node.Progress, error) {
 	return node.Progress{Ready: true, Step: stepInRamdisk, Power: now}, nil
 }
 
-func setPXE(ctx context.Context, c BMC) error {
+// clear removes what an earlier attempt may have left.
+func (s start) clear(ctx context.Context, c BMC) error {
 	if err := removeOverride(ctx, c); err != nil {
+		return err
+	}
+	_, err := takeOut(ctx, c, s.node.BootMedium())
+	return err
+}
+
+func (s start) setPXE(ctx context.Context, c BMC) error {
+	if err := s.clear(ctx, c); err != nil {
 		return err
 	}
 	if err := c.SetBoot(ctx, node.Boot{Device: node.BootPXE}); err != nil {

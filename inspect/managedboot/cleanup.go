@@ -11,6 +11,7 @@ import (
 // The steps of a clean-up that waits, each with the number of looks it has taken.
 const (
 	stepOffAgain = "clean-up: waiting for power off, look "
+	stepSettling = "clean-up: off, as long as no power on is still on its way, look "
 	stepLate     = "clean-up: the BMC may still insert the ISO, look "
 	stepLeft     = "clean-up: the ISO stays in until the server is off, look "
 	stepRebooted = "clean-up: rebooted, the ISO is still in"
@@ -31,7 +32,7 @@ const (
 func (b *Boot) CleanUp(ctx context.Context, n node.Node, a node.Attempt, still func(context.Context) error) (node.Progress, error) {
 	ctx, cancel := context.WithTimeout(ctx, pieceLimit)
 	defer cancel()
-	e := exit{node: n, step: a.Step}
+	e := exit{node: n, step: a.Step, unstarted: a.WaitingAt.IsZero()}
 	return b.do(ctx, n, func(ctx context.Context, c BMC) (node.Progress, error) {
 		c = guarded{BMC: c, still: still, keepBoot: a.KeepBoot}
 		switch {
@@ -48,6 +49,8 @@ func (b *Boot) CleanUp(ctx context.Context, n node.Node, a node.Attempt, still f
 type exit struct {
 	node node.Node
 	step string
+	// unstarted tells that the attempt ended within its start: a power on may be on its way that the BMC does not show yet.
+	unstarted bool
 }
 
 // leaveOn leaves a server on that somebody wants to look at. Our medium stays in for as long as it runs.
@@ -106,8 +109,7 @@ func (e exit) powerOff(ctx context.Context, c BMC) (node.Progress, error) {
 		return node.Progress{}, err
 	}
 	if now == node.PowerOff {
-		// Both are tried: that one thing cannot be removed is no reason to leave the other.
-		return e.empty(ctx, c, node.Progress{Ready: true, Step: "clean-up: done, powered off", Power: now}, removeOverride(ctx, c))
+		return e.off(ctx, c, now)
 	}
 	looks := looksTaken(e.step, stepOffAgain)
 	if looks == 0 || looks >= patience {
@@ -119,6 +121,25 @@ func (e exit) powerOff(ctx context.Context, c BMC) (node.Progress, error) {
 		return node.Progress{}, fmt.Errorf("the power state is still %q after power off was asked for", now)
 	}
 	return node.Progress{Step: fmt.Sprint(stepOffAgain, looks+1), After: pollOff, Power: now}, nil
+}
+
+// off is what follows once the server is off. Where it was found so although its start may have just switched it on, it is
+// looked at some more.
+func (e exit) off(ctx context.Context, c BMC, now node.PowerState) (node.Progress, error) {
+	done := node.Progress{Ready: true, Step: "clean-up: done, powered off", Power: now}
+	looks := looksTaken(e.step, stepSettling)
+	switch {
+	case looks >= settling:
+		return done, nil
+	case looks > 0:
+		return node.Progress{Step: fmt.Sprint(stepSettling, looks+1), After: pollOff, Power: now}, nil
+	}
+	// Both are tried: that one thing cannot be removed is no reason to leave the other.
+	p, err := e.empty(ctx, c, done, removeOverride(ctx, c))
+	if p.Ready && e.unstarted && looksTaken(e.step, stepOffAgain) == 0 {
+		p.Ready, p.Step, p.After = false, fmt.Sprint(stepSettling, 1), pollOff
+	}
+	return p, err
 }
 
 // empty takes our medium out and is out's progress then. One that the BMC has been asked for and does not show may still be

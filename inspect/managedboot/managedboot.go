@@ -77,6 +77,8 @@ const (
 	afterReset = 5 * time.Second
 	// patience is how many looks a clean-up takes before it says that power off did not work.
 	patience = 10
+	// settling is how many looks a clean-up takes at a server that is off although its start may have just switched it on.
+	settling = 2
 	// latePatience is how many looks a clean-up takes for a medium that the BMC may still be inserting: BMCs take minutes.
 	latePatience = 40
 	// leftPatience is how many looks a clean-up takes at a server that was left on.

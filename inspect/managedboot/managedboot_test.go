@@ -67,7 +67,9 @@ func TestStart(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := managedboot.New(&c.server, noNames{}, managedboot.Settings{})
-			p, err := run(t, func(step string) (node.Progress, error) { return b.Start(t.Context(), c.node, node.Attempt{Step: step}) })
+			p, err := run(t, func(step string) (node.Progress, error) {
+				return b.Start(t.Context(), c.node, node.Attempt{Step: step})
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,7 +92,9 @@ func TestAFailedPieceStopsTheStart(t *testing.T) {
 		t.Run(failing, func(t *testing.T) {
 			s := server{power: node.PowerOn, failing: map[string]error{failing: errBMC}}
 			b := managedboot.New(&s, noNames{}, managedboot.Settings{})
-			p, err := run(t, func(step string) (node.Progress, error) { return b.Start(t.Context(), node.Node{}, node.Attempt{Step: step}) })
+			p, err := run(t, func(step string) (node.Progress, error) {
+				return b.Start(t.Context(), node.Node{}, node.Attempt{Step: step})
+			})
 			if !errors.Is(err, errBMC) || !strings.Contains(err.Error(), "flash busy") {
 				t.Fatalf("got %v, want the BMC's error", err)
 			}

@@ -39,25 +39,44 @@ func (n Node) BootMedium() MediumRecord {
 	return MediumRecord{URL: address, In: state == "in"}
 }
 
-// MediumKey is the part of an attempt's boot medium's address that nobody can guess. It is made from the attempt's token
-// and does not tell it: BMCs show such addresses in their logs and on their pages.
+// MediumKey is the part of the address of an attempt's boot medium that nobody can guess. It is made from the attempt's
+// token and does not tell it: BMCs show such addresses in their logs and on their pages.
 func (a Attempt) MediumKey(file string) string {
 	h := hmac.New(sha256.New, []byte(a.Token))
 	h.Write([]byte("boot medium " + a.ID + " " + file))
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
+// MediumPath is where this appliance serves a file as the boot medium of an attempt, for as long as that runs.
+func (a Attempt) MediumPath(file string) string {
+	return mediumPaths + a.ID + "/" + a.MediumKey(file) + "/" + url.PathEscape(file)
+}
+
+const mediumPaths = "/boot/iso/"
+
+// HideMediumKey masks in a path or an address what must not be known of a boot medium's.
+func HideMediumKey(path string) string {
+	before, rest, found := strings.Cut(path, mediumPaths)
+	parts := strings.SplitN(rest, "/", 3)
+	if !found || len(parts) < 2 {
+		return path
+	}
+	parts[1] = Mask
+	return before + mediumPaths + strings.Join(parts, "/")
+}
+
 // ErrMediumLeft says that a clean-up has left a medium of ours in the server's virtual drive.
 var ErrMediumLeft = errors.New("eject the virtual medium")
 
-// PublicAddress is an address without what may be secret in it: user, password, query and fragment. "" for what is none.
+// PublicAddress is an address without what may be secret in it: user, password, query, fragment and the key of a boot
+// medium. "" for what is none.
 func PublicAddress(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return ""
 	}
 	u.User, u.RawQuery, u.ForceQuery, u.Fragment = nil, "", false, ""
-	return u.String()
+	return HideMediumKey(u.String())
 }
 
 // ParseMedium reads the address of an image: http or https, with user and password for its server where it asks for them.

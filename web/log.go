@@ -18,7 +18,7 @@ func (s *server) log(c *fiber.Ctx, began time.Time, err error) {
 	status := c.Response().StatusCode()
 	user, _ := User(c)
 	attrs := []slog.Attr{
-		slog.String("method", c.Method()), slog.String("path", c.Path()), slog.Int("status", status),
+		slog.String("method", c.Method()), slog.String("path", node.HideMediumKey(c.Path())), slog.Int("status", status),
 		slog.Duration("took", time.Since(began)), slog.String("from", RemoteAddress(c)), slog.String("req", RequestID(c)),
 	}
 	if query := maskQuery(string(c.Context().URI().QueryString())); query != "" {

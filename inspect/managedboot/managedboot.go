@@ -90,10 +90,10 @@ const (
 // Validate tells whether the settings say enough to boot a node's server into the ramdisk: *node.Invalid otherwise.
 func (b *Boot) Validate(n node.Node) error {
 	switch {
-	case b.settings.RamdiskURL == "":
-		return node.Invalidf("Inspected servers cannot reach this appliance: set --ramdisk-url to the address under which they do.")
 	case fromISO(n):
 		return b.settings.ISOs.Validate(n)
+	case b.settings.RamdiskURL == "":
+		return node.Invalidf("Inspected servers cannot reach this appliance: set --ramdisk-url to the address under which they do.")
 	case b.settings.Kernel == "":
 		return node.Invalidf("There is no kernel for inspected servers to boot: set --kernel-url, or put the file into the boot folder of the data directory.")
 	case b.settings.Initrd == "":

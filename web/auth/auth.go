@@ -44,7 +44,7 @@ type Options struct {
 }
 
 // public are the addresses that ask nobody who they are. The bookmark forms are not among them.
-var public = regexp.MustCompile(`^(/|/v1|/v1/lookup|/v1/heartbeat/[a-z0-9-]+|/v1/continue_inspection)(\.json)?$|^/boot\.ipxe$|^/boot/[^/]*$|^/(healthz|readyz)$`)
+var public = regexp.MustCompile(`^(/|/v1|/v1/lookup|/v1/heartbeat/[a-z0-9-]+|/v1/continue_inspection)(\.json)?$|^/boot\.ipxe$|^/boot/([^/]*|iso/[^/]+/[^/]+/[^/]+)$|^/(healthz|readyz)$`)
 
 type guard struct {
 	users    Users

@@ -122,6 +122,7 @@ func TestBasic(t *testing.T) {
 		{"ramdisks report", "POST", "/v1/continue_inspection", "", "", "", 200, "/"},
 		{"discovery is public", "GET", "/v1/", "", "", "", 200, "/"},
 		{"boot files are public", "GET", "/boot/kernel", "", "", "", 200, "/"},
+		{"so is the boot medium of an attempt", "GET", "/boot/iso/1/2/ipa.iso", "", "", "", 200, "/"},
 		{"the bookmark form is not", "POST", "/continue_inspection", "", "", "", 401, `{"error":{"message":"Authorization required","code":401}}`},
 		{"below a public path is not", "GET", "/boot/x/../../v1/nodes", "", "", "", 401, `{"error":{"message":"Authorization required","code":401}}`},
 	} {

@@ -106,9 +106,30 @@ type Unreachable struct {
 	// Unasked: nobody asked it. Either the deadline passed in our own queue, or it is left alone for a while after failures, of
 	// which Err tells. Nothing new is known of it.
 	Unasked bool
-	Hint    string // what an operator may do about it
+	Trouble Trouble // the kind, where it is known
+	Hint    string  // what an operator may do about it
 	Err     error
 }
+
+// Trouble is the kind of an [Unreachable], for programs; people read its sentence.
+type Trouble string
+
+// The kinds of trouble with a BMC. Refused credentials are [ErrCredentials], a system that is not there is an *[Invalid], what a
+// BMC cannot do an *[Unsupported].
+const (
+	TroubleName        Trouble = "name"        // its name does not resolve
+	TroubleRoute       Trouble = "route"       // nothing leads to its address
+	TroubleRefused     Trouble = "refused"     // nobody listens at its port
+	TroubleSilence     Trouble = "silence"     // it does not answer in time
+	TroubleCut         Trouble = "cut"         // it closes the connection instead of answering
+	TroubleCertificate Trouble = "certificate" // its certificate is not trusted
+	TroublePin         Trouble = "pin"         // its certificate is not the pinned one
+	TroubleOldTLS      Trouble = "old TLS"     // it speaks nothing newer than what is refused
+	TroubleScheme      Trouble = "scheme"      // it speaks plain HTTP where TLS was expected, or the other way round
+	TroubleForeign     Trouble = "foreign"     // something answers that is no BMC of this kind
+	TroubleBusy        Trouble = "busy"        // it stays busy, or refuses because of the state that the server is in
+	TroubleLicence     Trouble = "licence"     // it lacks a licence for what was asked
+)
 
 func (e *Unreachable) Error() string {
 	s := e.What + ": " + e.Err.Error()

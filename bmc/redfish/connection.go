@@ -3,8 +3,10 @@ package redfish
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/stmcginnis/gofish"
@@ -48,7 +50,7 @@ func (c *connection) gofish(ctx context.Context) (*gofish.APIClient, error) {
 		Endpoint: c.base, HTTPClient: &http.Client{Transport: kept, CheckRedirect: sameHost(c.base)},
 		NoModifyTransport: true, ReuseConnections: true,
 	})
-	if err != nil {
+	if err = kept.judge(err); err != nil {
 		return nil, err
 	}
 	root := kept.root
@@ -67,22 +69,53 @@ func (c *connection) gofish(ctx context.Context) (*gofish.APIClient, error) {
 type rootKeeper struct {
 	rt   http.RoundTripper
 	root resource
+	// foreign is set where what answers is no Redfish service.
+	foreign error
 }
 
 func (k *rootKeeper) RoundTrip(req *http.Request) (*http.Response, error) {
 	res, err := k.rt.RoundTrip(req)
-	if err != nil || k.root != nil || !isRoot(req.URL.Path) || res.StatusCode != http.StatusOK {
+	if err != nil || k.root != nil || !isRoot(req.URL.Path) {
 		return res, err
 	}
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
 		return nil, err
 	}
-	if k.root = object(body); k.root != nil {
-		body = []byte("{}")
+	if k.foreign = foreign(req, res, body); k.foreign == nil && res.StatusCode == http.StatusOK {
+		k.root, body = object(body), []byte("{}")
 	}
 	res.Body = io.NopCloser(bytes.NewReader(body))
 	return res, nil
+}
+
+// judge is the error of a connect, told from what was seen at the service root.
+func (k *rootKeeper) judge(err error) error {
+	if k.foreign != nil {
+		return k.foreign
+	}
+	return err
+}
+
+// foreign says why an answer to a request for the service root is not that of a Redfish service; nil where it may be.
+func foreign(req *http.Request, res *http.Response, body []byte) error {
+	plain := req.URL.Scheme == "http"
+	switch code := res.StatusCode; {
+	case plain && code/100 == 3 && strings.HasPrefix(strings.ToLower(res.Header.Get("Location")), "https://"),
+		plain && code == http.StatusBadRequest && bytes.Contains(bytes.ToLower(body), []byte("https")):
+		return fmt.Errorf("%w: HTTP status %d", errWantsTLS, code)
+	case code == http.StatusNotFound, code == http.StatusGone, code == http.StatusMethodNotAllowed, code == http.StatusBadRequest, code == http.StatusNotImplemented:
+		return fmt.Errorf("%w: HTTP status %d for %s", errNotRedfish, code, req.URL.Path)
+	case code != http.StatusOK:
+		return nil
+	}
+	root := object(body)
+	for _, key := range []string{"RedfishVersion", "Systems", "Managers", "Chassis", "SessionService"} {
+		if root[key] != nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: what is at %s is no service root", errNotRedfish, req.URL.Path)
 }
 
 // sameHost keeps redirects on the BMC, so that neither token nor password travels elsewhere.

@@ -70,7 +70,7 @@ func systemPath(n node.Node) (string, error) {
 
 // print identifies everything that a connection depends on. It is compared, never shown.
 func (s settings) print() string {
-	parts := []string{s.base, s.user, string(s.password), s.verify, s.pin, strconv.FormatBool(s.oldTLS)}
+	parts := []string{s.base, s.user, string(s.password), s.verify, s.stamp, s.pin, strconv.FormatBool(s.oldTLS)}
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return hex.EncodeToString(sum[:])
 }

@@ -25,6 +25,9 @@ const connectTimeout = 5 * time.Second
 var (
 	errBodyTooLarge = errors.New("the answer is larger than 16 MiB")
 	errNotJSON      = errors.New("the answer is not JSON")
+	errNotRedfish   = errors.New("it does not answer as a Redfish service does")
+	errWantsTLS     = errors.New("it answers that it wants TLS")
+	errStaysBusy    = errors.New("it stays busy")
 )
 
 // transport makes HTTP requests to one BMC: authenticated, bounded, and repeated where that is safe. gofish gets it as its
@@ -79,7 +82,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		if sleep(ctx, wait) != nil {
 			if err == nil {
-				err = fmt.Errorf("HTTP status %d", res.StatusCode)
+				err = fmt.Errorf("%w: HTTP status %d", errStaysBusy, res.StatusCode)
 			}
 			return nil, err
 		}

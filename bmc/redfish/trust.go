@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"cagenut/node"
@@ -17,12 +18,13 @@ import (
 // trust is how a BMC has to prove who it is, before it gets a password.
 type trust struct {
 	verify string // "true", "false", or the path of a CA file
+	stamp  string // of that file, so that a new one counts at once
 	pin    string // SHA-256 of the BMC's certificate, lower-case hex; takes the place of all other verification; "": none
 	oldTLS bool   // TLS 1.0 and every cipher suite will do
 }
 
 func readTrust(n node.Node, e endpoint) (t trust, err error) {
-	if t.verify, err = verifySetting(n); err != nil {
+	if t.verify, t.stamp, err = verifySetting(n); err != nil {
 		return t, err
 	}
 	if t.pin, err = pinSetting(n); err != nil {
@@ -78,26 +80,27 @@ func flag(n node.Node, key string) (bool, error) {
 	return false, node.Invalidf("Invalid value set in driver_info['%s'] on node %s: it should be a Boolean.", key, n.UUID)
 }
 
-func verifySetting(n node.Node) (string, error) {
+func verifySetting(n node.Node) (verify, stamp string, err error) {
 	switch v := n.DriverInfo["redfish_verify_ca"].(type) {
 	case nil:
-		return "true", nil
+		return "true", "", nil
 	case bool:
-		return fmt.Sprint(v), nil
+		return strconv.FormatBool(v), "", nil
 	case string:
 		name := strings.ToLower(strings.TrimSpace(v))
 		if name == "" {
-			return "true", nil
+			return "true", "", nil
 		}
 		if b, known := truths[name]; known {
-			return fmt.Sprint(b), nil
+			return strconv.FormatBool(b), "", nil
 		}
-		if info, err := os.Stat(v); err != nil || info.IsDir() {
-			return "", node.Invalidf("Invalid value \"%s\" set in driver_info['redfish_verify_ca'] on node %s. The value should be a Boolean or the path of a file with CA certificates that exists.", printable(v), n.UUID)
+		info, err := os.Stat(v)
+		if err != nil || info.IsDir() {
+			return "", "", node.Invalidf("Invalid value \"%s\" set in driver_info['redfish_verify_ca'] on node %s. The value should be a Boolean or the path of a file with CA certificates that exists.", printable(v), n.UUID)
 		}
-		return v, nil
+		return v, fmt.Sprint(info.Size(), info.ModTime().UnixNano()), nil
 	}
-	return "", node.Invalidf("Invalid value set in driver_info['redfish_verify_ca'] on node %s. The value should be a Boolean or the path of a file with CA certificates.", n.UUID)
+	return "", "", node.Invalidf("Invalid value set in driver_info['redfish_verify_ca'] on node %s. The value should be a Boolean or the path of a file with CA certificates.", n.UUID)
 }
 
 // tlsConfig carries the trust out. TLS 1.2 with forward secrecy is the least that is spoken, unless the old is allowed by name

@@ -109,7 +109,7 @@ func (w *walk) note(err error) {
 		w.fatal = w.ctx.Err()
 	case errors.Is(err, node.ErrCredentials), status(err) == http.StatusUnauthorized, errors.As(err, &dial) && dial.Op == "dial":
 		w.fatal = err
-	case timedOut(err):
+	case timeIsUp(err):
 		if w.silences++; w.silences >= mostSilences {
 			w.fatal = err
 		}
@@ -122,11 +122,6 @@ func (w *walk) note(err error) {
 	if w.failed == nil {
 		w.failed = err
 	}
-}
-
-func timedOut(err error) bool {
-	out, _ := explain(err)
-	return out
 }
 
 // member is one of a collection's.

@@ -121,7 +121,7 @@ func noTrace(t *testing.T, dir, secret string) {
 		}
 		files++
 		if bytes.Contains(content, []byte(secret)) {
-			t.Errorf("the password stands in %s", path)
+			t.Errorf("the secret stands in %s", path)
 		}
 		info, err := e.Info()
 		if err != nil {

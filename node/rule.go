@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -31,9 +32,9 @@ type InspectionRule struct {
 
 // RuleCondition is one question of a rule. Documents keep numbers as json.Number.
 type RuleCondition struct {
-	Op       string `json:"op"`   // as written, with its "!" if any
-	Args     any    `json:"args"` // map[string]any by name, or []any by position
-	Loop     any    `json:"loop,omitempty"`
+	Op       string `json:"op"`                 // as written, with its "!" if any
+	Args     any    `json:"args"`               // map[string]any by name, or []any by position
+	Loop     any    `json:"loop,omitempty"`     // items, or a text that names what was found
 	Multiple string `json:"multiple,omitempty"` // how the answers of a loop count together; "" is "any"
 }
 
@@ -195,6 +196,10 @@ func checkShapes(args, loop any) error {
 		if len(l) > maxRuleLoop {
 			return fmt.Errorf("a loop over more than %d items is too long", maxRuleLoop)
 		}
+	case string:
+		if !ruleLoopField.MatchString(l) {
+			return fmt.Errorf("%s is not of type 'array', 'object'", shortValue(loop))
+		}
 	default:
 		return fmt.Errorf("%s is not of type 'array', 'object'", shortValue(loop))
 	}
@@ -203,6 +208,13 @@ func checkShapes(args, loop any) error {
 	}
 	return nil
 }
+
+// RuleEach is what stands in brackets for every element, in a loop over what an inspection found.
+const RuleEach = "*"
+
+// ruleLoopField is a loop over what an inspection found, an addition of ours to Ironic's rules: {inventory[interfaces]},
+// {inventory[interfaces][*][mac_address]}.
+var ruleLoopField = regexp.MustCompile(`^\{(inventory|plugin_data|node\.\w+)(\[[^\]{}]+\])*\}$`)
 
 func deeperThan(v any, levels int) bool {
 	if levels < 0 {

@@ -49,15 +49,15 @@ func (r *run) act(ctx context.Context, a node.RuleAction) error {
 	if err != nil {
 		return err
 	}
-	items, looped, err := r.items(a.Loop)
+	rounds, looped, err := r.rounds(a.Loop)
 	if err != nil {
 		return err
 	}
 	if !looped {
 		return r.actOnce(ctx, what, args, scope{})
 	}
-	for _, item := range items {
-		if err := r.actOnce(ctx, what, args, scope{looped: true, item: item}); err != nil {
+	for _, s := range rounds {
+		if err := r.actOnce(ctx, what, args, s); err != nil {
 			return err
 		}
 	}

@@ -77,6 +77,9 @@ func TestAttributesAreSet(t *testing.T) {
 			[]string{"extra"}, func(n *node.Node) { n.Extra["a"], n.Extra["b"] = "192.0.2.10", "x" }},
 		"a loop over an object is one round": {`{"op":"set-attribute","args":{"path":"{item[path]}","value":"{item[value]}"},"loop":{"path":"extra/a","value":"x"}}`,
 			[]string{"extra"}, func(n *node.Node) { n.Extra["a"] = "x" }},
+		"a loop over what was found": {`{"op":"extend-attribute","args":{"path":"extra/flags","value":"{item}"},"loop":"{inventory[cpu][flags]}"}`,
+			[]string{"extra"}, func(n *node.Node) { n.Extra["flags"] = []any{"vmx", "aes"} }},
+		"a loop over what was not found does nothing": {`{"op":"set-attribute","args":{"path":"extra/a","value":"{item}"},"loop":"{inventory[nothing]}"}`, nil, func(*node.Node) {}},
 		"what a ramdisk reports is never a field": {`{"op":"set-attribute","args":{"path":"extra/a","value":"{item}"},"loop":["{inventory[name]}"]}`,
 			[]string{"extra"}, func(n *node.Node) { n.Extra["a"] = "it's {node.uuid}" }},
 	} {

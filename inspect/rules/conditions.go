@@ -48,7 +48,7 @@ func (r *run) holds(ctx context.Context, c node.RuleCondition) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	items, looped, err := r.items(c.Loop)
+	rounds, looped, err := r.rounds(c.Loop)
 	if err != nil {
 		return false, err
 	}
@@ -64,56 +64,15 @@ func (r *run) holds(ctx context.Context, c node.RuleCondition) (bool, error) {
 		yes, err := op.holds(r, filled)
 		return yes != inverted, err
 	}
-	if !looped {
+	switch {
+	case !looped:
 		return once(scope{})
+	case len(rounds) > 0:
+		return inLoop(c.Multiple, rounds, once)
+	case op.nulls:
+		return once(scope{looped: true})
 	}
-	return inLoop(c.Multiple, items, once)
-}
-
-// inLoop puts the answers of a loop's rounds together.
-func inLoop(multiple string, items []any, once func(scope) (bool, error)) (bool, error) {
-	switch multiple {
-	case "first":
-		items = items[:1]
-	case "last":
-		items = items[len(items)-1:]
-	}
-	var open error // a round without an answer matters only where the others do not settle it
-	for _, item := range items {
-		yes, err := once(scope{looped: true, item: item})
-		if unclear := (*undecided)(nil); errors.As(err, &unclear) {
-			open = err
-			continue
-		}
-		if err != nil {
-			return false, err
-		}
-		if yes != (multiple == "all") {
-			return yes, nil
-		}
-	}
-	return multiple == "all", open
-}
-
-// items are the rounds of a loop, their own fields filled in: an object is one round, and nothing or an empty list no
-// loop at all. They are filled in once, so that what a ramdisk reports is never taken for a field.
-func (r *run) items(loop any) (items []any, looped bool, err error) {
-	switch l := loop.(type) {
-	case map[string]any:
-		if len(l) > 0 {
-			items = []any{l}
-		}
-	case []any:
-		items = l
-	}
-	if len(items) == 0 {
-		return nil, false, nil
-	}
-	filled, err := r.expand(items, scope{})
-	if err != nil {
-		return nil, false, err
-	}
-	return filled.([]any), true, nil
+	return false, undecidedf("there is nothing to loop over")
 }
 
 func (r *run) conditionArguments(op operator, args map[string]any, s scope) (map[string]any, error) {

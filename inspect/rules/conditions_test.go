@@ -127,6 +127,22 @@ func TestConditions(t *testing.T) {
 		`{"op":"matches","args":{"value":"{node.name}","regex":"{item}-u[0-9]{{2}}"},"loop":["r1"]}`:                            true,
 		`{"op":"eq","args":{"values":["{node.driver}","redfish"]},"loop":[]}`:                                                   true,
 		`{"op":"gt","args":{"values":["{inventory[cpu][count]}","{item}"]},"loop":["x",4]}`:                                     true,
+
+		// Loops over what was found.
+		`{"op":"eq","args":{"values":["{item}","aes"]},"loop":"{inventory[cpu][flags]}"}`:                       true,
+		`{"op":"eq","args":{"values":["{item}","aes"]},"loop":"{inventory[cpu][flags][*]}"}`:                    true,
+		`{"op":"eq","args":{"values":["{item}","aes"]},"loop":"{inventory[cpu][flags]}","multiple":"all"}`:      false,
+		`{"op":"!eq","args":{"values":["{item}","svm"]},"loop":"{inventory[cpu][flags]}","multiple":"all"}`:     true,
+		`{"op":"eq","args":{"values":["{item}","aes"]},"loop":"{inventory[cpu][flags]}","multiple":"first"}`:    false,
+		`{"op":"eq","args":{"values":["{item}","aes"]},"loop":"{inventory[cpu][flags]}","multiple":"last"}`:     true,
+		`{"op":"eq","args":{"values":["{item}",8]},"loop":"{inventory[cpu][*]}"}`:                               true,
+		`{"op":"eq","args":{"values":["{item}",8]},"loop":"{inventory[*][count]}"}`:                             true,
+		`{"op":"matches","args":{"value":"{item}","regex":"HW_.*"},"loop":"{node.traits}"}`:                     true,
+		`{"op":"is-empty","args":{"value":"{item}"},"loop":"{inventory[nothing][*]}"}`:                          true,
+		`{"op":"is-empty","args":{"value":"{item}"},"loop":"{inventory[cpu][flags]}"}`:                          false,
+		`{"op":"eq","args":{"values":["{item}","{inventory[bmc_address]}"]},"loop":"{inventory[bmc_address]}"}`: true,
+		`{"op":"contains","args":{"value":"{item}","regex":"^v[a-z]{{2}}$"},"loop":"{inventory[cpu][flags]}"}`:  true,
+		`{"op":"eq","args":{"values":["{item}","***"]},"loop":"{node.driver_info[*]}"}`:                         true,
 	} {
 		if got, notes := marked(t, condition); got != want {
 			t.Errorf("%s: %v, not %v; %q", condition, got, want, notes)
@@ -145,6 +161,9 @@ func TestAConditionThatCannotBeDecidedSkipsTheRuleAndIsNoted(t *testing.T) {
 		`{"op":"in-net","args":{"address":"192.0.2.1","subnet":"{inventory[hostname]}"}}`:                 "'' is no subnet",
 		`{"op":"matches","args":{"value":"x","regex":"{item}"},"loop":["("]}`:                             "invalid regular expression",
 		`{"op":"gt","args":{"values":["x","{item}"]},"loop":[1,2],"multiple":"all"}`:                      "the values cannot be put in an order",
+		`{"op":"!eq","args":{"values":["{item}","x"]},"loop":"{inventory[disks][*][name]}"}`:              "there is nothing to loop over",
+		`{"op":"!eq","args":{"values":["{item}","x"]},"loop":"{plugin_data[nothing]}"}`:                   "there is nothing to loop over",
+		`{"op":"!eq","args":{"values":["{item}","x"]},"loop":"{inventory[cpu][count][*]}"}`:               "there is nothing to loop over",
 	} {
 		applied, notes := marked(t, condition)
 		said := strings.Join(notes, "\n")

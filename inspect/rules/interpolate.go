@@ -8,7 +8,8 @@ import (
 // scope is what fields are filled in from, beside the run itself, and how.
 type scope struct {
 	looped bool
-	item   any // of the loop
+	item   any                   // of the loop
+	secret func(key string) bool // what is secret in it; nil: nothing
 	// plain keeps a lone field that is a text, number, truth value or null what it is; else everything becomes a text.
 	plain bool
 	// absent is set when a field was not there; then nothing is noted. nil notes it.
@@ -132,7 +133,7 @@ func (r *run) lookUp(f field, s scope) (view, error) {
 		if !s.looped {
 			return view{}, errors.New("stands outside of a loop")
 		}
-		return view{value: s.item}.walk(f.steps)
+		return view{value: s.item, secret: s.secret}.walk(f.steps)
 	}
 	doc := &r.inventory
 	if f.root == "plugin_data" {

@@ -115,7 +115,7 @@ func (p ruleParts) Reads(int) *openapi.Schema {
 
 func (p ruleParts) Takes(int) *openapi.Schema {
 	part := &openapi.Schema{Type: "object", Required: []string{"op", "args"}, AdditionalProperties: openapi.Nothing(), Properties: map[string]*openapi.Schema{
-		"op": openapi.Typed("string"), "args": openapi.Typed("object", "array"), "loop": openapi.Typed("object", "array"),
+		"op": openapi.Typed("string"), "args": openapi.Typed("object", "array"), "loop": openapi.Typed("object", "array", "string"),
 	}}
 	if p.least == 0 {
 		part.Properties["multiple"] = openapi.OneOf("any", "all", "first", "last")

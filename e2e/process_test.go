@@ -197,9 +197,12 @@ func (a *appliance) waiting(ident string) nodeDoc {
 
 // attemptDoc is what the tests read of an attempt.
 type attemptDoc struct {
-	ID      string  `json:"id"`
-	Outcome *string `json:"outcome"`
-	Reason  *string `json:"reason"`
+	ID         string   `json:"id"`
+	Outcome    *string  `json:"outcome"`
+	Reason     *string  `json:"reason"`
+	Error      *string  `json:"error"`
+	Divergence *string  `json:"divergence"`
+	Notes      []string `json:"notes"`
 }
 
 func (a *appliance) attempts(ident string) []attemptDoc {

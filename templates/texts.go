@@ -33,7 +33,7 @@ const (
 var stateSentences = map[node.State]string{
 	node.Enroll:         "Known, but its BMC has not been checked yet. “Manage” checks it.",
 	node.Verifying:      "The BMC is being checked.",
-	node.Manageable:     "The BMC answers. The node can be inspected or provided.",
+	node.Manageable:     "The BMC was found and checked. The node can be inspected or provided.",
 	node.Inspecting:     "An inspection is starting, or its report is being worked on. It can be aborted once the node waits for its ramdisk.",
 	node.InspectWait:    "The server boots the ramdisk; waiting for its report. If none comes, the network to it may be cabled wrongly.",
 	node.InspectFailed:  "The last inspection did not succeed. Inspect again, or manage the node as it is.",

@@ -3,15 +3,18 @@ package templates
 import (
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"cagenut/node"
 )
 
 // The texts of what a BMC tells when somebody opens it.
 
-// Texts around the parts; live.js reads the first three from the page.
+// Texts around the parts; live.js reads the first four from the page.
 const (
 	TextAsking   = "Asking the BMC… a slow one takes up to 20 seconds."
+	TextAnswered = "The BMC has answered."
 	TextTryAgain = "Try again"
 	TextNotAsked = "The appliance did not answer, so the BMC was not asked."
 	TextAskAgain = "Ask again"
@@ -130,22 +133,22 @@ func SensorKindLabel(k node.SensorKind) string {
 	case node.SensorOther, "":
 		return "Other"
 	}
-	return strings.ToUpper(string(k[:1])) + string(k[1:])
+	first, size := utf8.DecodeRuneInString(string(k))
+	return string(unicode.ToUpper(first)) + string(k[size:])
 }
 
 // Texts of readings and limits.
 const (
 	TextNoReading = "no reading"
 	TextNoSensors = "The BMC shows no sensors. Some show them only while the server is on."
-	TextOutside   = "out of limits"
 )
 
-// Beyond says which limit a reading is beyond: which is "warning" or "critical".
-func Beyond(above bool, which, limit string) string {
+// Beyond says which limit a reading is beyond.
+func Beyond(verdict, limit string, above bool) string {
 	if above {
-		return fmt.Sprintf("above the %s limit of %s", which, limit)
+		return fmt.Sprintf("%s: above %s", verdict, limit)
 	}
-	return fmt.Sprintf("below the %s limit of %s", which, limit)
+	return fmt.Sprintf("%s: below %s", verdict, limit)
 }
 
 // Limits says where a warning or an alarm begins; low and high are "" where there is none.
@@ -246,11 +249,11 @@ func LightWord(i node.Indicator) string {
 func LightLabel(i node.Indicator) string {
 	switch i {
 	case node.IndicatorOn:
-		return "Switch on"
+		return "On"
 	case node.IndicatorBlinking:
-		return "Let it blink"
+		return "Blinking"
 	}
-	return "Switch off"
+	return "Off"
 }
 
 // BootSentence says what the server boots from next.

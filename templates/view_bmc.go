@@ -51,7 +51,7 @@ type SensorLine struct {
 	State       // its Name says what is wrong; "" where the BMC gives no verdict
 	Sensor      string
 	Reading     string
-	Limits      []string // a line each
+	Limits      string // where a warning and an alarm begin
 	OutOfLimits bool
 }
 
@@ -66,7 +66,7 @@ type EventLog struct {
 
 // LogLine is an entry of the log.
 type LogLine struct {
-	State
+	State           // of what is no mere news
 	At              Time
 	Stamp           string // the BMC's time, or that it had none
 	Message, Sensor string

@@ -94,7 +94,7 @@ function ask(html, by) {
   ticks(dialog)
   if (!dialog.open) dialog.showModal()
 }
-dialog.addEventListener('close', () => { dialog.replaceChildren(); $(opener)?.focus() })
+dialog.addEventListener('close', () => { dialog.replaceChildren(); ($(opener) ?? $('content')).focus({ preventScroll: true }) })
 
 let fetching = false
 document.addEventListener('click', async e => {
@@ -122,7 +122,7 @@ async function openPart(link) {
   panel.ariaBusy = 'true'
   if (!panel.contains(link)) {
     for (const tab of document.querySelectorAll('.parts a')) tab.ariaCurrent = tab === link ? 'page' : null
-    panel.replaceChildren(paragraph('quiet', page.asking))
+    panel.replaceChildren(paragraph('asking', page.asking))
   }
   say(page.asking)
   try {
@@ -133,7 +133,8 @@ async function openPart(link) {
     apply(html)
     // Whatever is no part says why: the node is gone, or something broke.
     if (panel.isConnected) untold(panel, link, new DOMParser().parseFromString(html, 'text/html').querySelector('[role=alert]')?.textContent ?? page.notAsked)
-    else say('')
+    else if ($('part').querySelector('[role=alert]')) say('')
+    else say(page.answered)
   } catch {
     if (!mine.signal.aborted) untold(panel, link, page.notAsked)
   }

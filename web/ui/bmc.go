@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"cagenut/node"
@@ -58,7 +59,7 @@ func (p *Pages) firmware(ctx context.Context, a asked) (told, error) {
 	}
 	var all []templates.FirmwareLine
 	for _, f := range found {
-		l := templates.FirmwareLine{Component: f.Component, Version: f.Version, Released: f.Released}
+		l := templates.FirmwareLine{Component: f.Component, Version: f.Version, Released: strings.TrimSuffix(f.Released, "T00:00:00Z")}
 		if l.Component == "" {
 			l.Component = f.ID
 		}

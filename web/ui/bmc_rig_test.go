@@ -157,7 +157,7 @@ func sickRack(change ...func(*node.Node)) (*rack, node.Node) {
 		{Name: "CPU 1", Kind: node.SensorTemperature, Unit: "Cel", Reading: number(54.5), Health: node.HealthOK, UpperCritical: number(95)},
 		{Name: "Fan 1", Kind: node.SensorFan, Unit: "RPM", Reading: number(8000), Health: node.HealthOK, LowerCritical: number(1000)},
 		{Name: "Inlet", Kind: node.SensorTemperature, Unit: "Cel", Reading: number(47), LowerWarning: number(5), UpperWarning: number(38), UpperCritical: number(42)},
-		{Name: "P12V", Kind: node.SensorVoltage, Unit: "V", Reading: number(11.0625), LowerWarning: number(11.4), UpperWarning: number(12.6)},
+		{Name: "P12V", Kind: node.SensorVoltage, Unit: "V", Reading: number(11.25), LowerWarning: number(11.4), UpperWarning: number(12.6)},
 		{Name: "PSU 2", Kind: node.SensorPower, State: "Failure detected", Health: node.HealthCritical},
 		{Name: "Exhaust", Kind: node.SensorTemperature, Unit: "Cel"},
 		{Name: "Lid", Kind: node.SensorOther, State: "Closed"},
@@ -166,7 +166,7 @@ func sickRack(change ...func(*node.Node)) (*rack, node.Node) {
 		r.bmc.log = append(r.bmc.log, node.LogEntry{ID: "e", At: noon.Add(-time.Duration(i) * time.Minute), Severity: node.HealthOK, Message: "Something happened."})
 	}
 	r.bmc.log[0] = node.LogEntry{ID: "31", At: noon.Add(-time.Minute), Severity: node.HealthCritical, Message: "Power supply 2 failed.", Sensor: "PSU 2"}
-	r.bmc.log[1] = node.LogEntry{ID: "30", Severity: node.HealthWarning}
+	r.bmc.log[1] = node.LogEntry{ID: "entry 30", Severity: node.HealthWarning}
 	r.bmc.light, r.bmc.boot = node.IndicatorOff, node.Boot{Device: node.BootPXE}
 	r.bmc.drives = []node.VirtualDrive{
 		{ID: "1", Kinds: []node.MediumKind{node.MediumCD, node.MediumDisk}, Inserted: true, URL: "http://192.0.2.1/a.iso", ReadOnly: true}, {ID: "2", Kinds: []node.MediumKind{node.MediumFloppy}},

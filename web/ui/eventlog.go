@@ -56,9 +56,12 @@ func (p *Pages) eventLog(ctx context.Context, a asked) (told, error) {
 }
 
 func (p *Pages) logLine(e node.LogEntry) templates.LogLine {
-	l := templates.LogLine{State: healthOf(e.Severity), At: p.past(e.At), Stamp: templates.TextNoTime, Message: e.Message, Sensor: e.Sensor}
+	l := templates.LogLine{At: p.past(e.At), Stamp: templates.TextNoTime, Message: e.Message, Sensor: e.Sensor}
 	if !e.At.IsZero() {
 		l.Stamp = e.At.UTC().Format("2006-01-02 15:04:05")
+	}
+	if e.Severity == node.HealthWarning || e.Severity == node.HealthCritical {
+		l.State = healthOf(e.Severity)
 	}
 	if l.Message == "" {
 		l.Message = e.ID

@@ -89,7 +89,8 @@ func sensorsView(all []node.Sensor) templates.Sensors {
 type judged struct {
 	node.Sensor
 	health node.Health // the worse of what the BMC says and what the limits say
-	beyond string      // which limit it is beyond; "" for none
+	limit  *float64    // that it is beyond; nil for none
+	above  bool
 }
 
 func judge(s node.Sensor) judged {
@@ -100,17 +101,15 @@ func judge(s node.Sensor) judged {
 	for _, l := range []struct {
 		limit  *float64
 		above  bool
-		which  string
 		health node.Health
 	}{
-		{s.UpperCritical, true, "critical", node.HealthCritical}, {s.LowerCritical, false, "critical", node.HealthCritical},
-		{s.UpperWarning, true, "warning", node.HealthWarning}, {s.LowerWarning, false, "warning", node.HealthWarning},
+		{s.UpperCritical, true, node.HealthCritical}, {s.LowerCritical, false, node.HealthCritical},
+		{s.UpperWarning, true, node.HealthWarning}, {s.LowerWarning, false, node.HealthWarning},
 	} {
-		if l.limit == nil || (l.above && *s.Reading <= *l.limit) || (!l.above && *s.Reading >= *l.limit) {
-			continue
+		if l.limit != nil && ((l.above && *s.Reading > *l.limit) || (!l.above && *s.Reading < *l.limit)) {
+			j.health, j.limit, j.above = s.Health.Worse(l.health), l.limit, l.above
+			break
 		}
-		j.health, j.beyond = s.Health.Worse(l.health), templates.Beyond(l.above, l.which, number(*l.limit, s.Unit))
-		break
 	}
 	return j
 }
@@ -136,17 +135,19 @@ func (j judged) line() templates.SensorLine {
 	if j.health != "" {
 		l.State = healthOf(j.health)
 	}
-	if j.beyond != "" {
-		l.State.Name += ": " + j.beyond
+	if j.limit != nil {
+		l.State.Name = templates.Beyond(l.State.Name, number(*j.limit, j.Unit), j.above)
 	}
+	var limits []string
 	for _, pair := range []struct {
 		which     string
 		low, high *float64
 	}{{"warning", j.LowerWarning, j.UpperWarning}, {"critical", j.LowerCritical, j.UpperCritical}} {
 		if pair.low != nil || pair.high != nil {
-			l.Limits = append(l.Limits, templates.Limits(pair.which, limit(pair.low, j.Unit), limit(pair.high, j.Unit)))
+			limits = append(limits, templates.Limits(pair.which, limit(pair.low, j.Unit), limit(pair.high, j.Unit)))
 		}
 	}
+	l.Limits = strings.Join(limits, " · ")
 	return l
 }
 
@@ -157,7 +158,7 @@ func limit(v *float64, unit string) string {
 	return number(*v, unit)
 }
 
-// number is a reading as people write it: at most three digits behind the point, and the unit's sign.
+// number is a reading as people write it: at most three digits behind the point, and the unit's sign on the same line.
 func number(v float64, unit string) string {
 	s := strconv.FormatFloat(v, 'f', 3, 64)
 	s = strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
@@ -170,5 +171,5 @@ func number(v float64, unit string) string {
 	case "Cel":
 		unit = "°C"
 	}
-	return s + " " + unit
+	return s + "\u00a0" + unit
 }

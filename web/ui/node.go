@@ -205,7 +205,7 @@ func curls(base, user string, n node.Node) []string {
 	for _, v := range []node.Event{node.Inspect, node.Abort} {
 		out = append(out, call(fmt.Sprintf("-X PUT -H 'Content-Type: application/json' -d '{\"target\":\"%s\"}' \\\n  ", v), "/v1/nodes/")+"/states/provision")
 	}
-	return append(out, call("", "/cagenut/v1/nodes/")+"/attempts")
+	return append(out, call("", "/cagenut/v1/nodes/")+"/attempts", call("", "/cagenut/v1/nodes/")+"/health")
 }
 
 func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -3,10 +3,6 @@ package ipmi
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/bougou/go-ipmi/pkg/types"
@@ -136,55 +132,4 @@ func refusedLength(err error) bool {
 	c, _ := code(err)
 	return c == types.CodeRequestDataLengthInvalid || c == types.CodeRequestDataTruncated ||
 		c == types.CodeRequestDataLengthLimitExceeded || c == types.CodeCannotReturnRequestedDataBytes
-}
-
-// fail turns what went wrong while doing something into one of node's kinds.
-func (c *client) fail(ctx context.Context, doing string, err error) error {
-	where := "BMC " + c.address()
-	var u *node.Unsupported
-	var dns *net.DNSError
-	why := loginRefused(err)
-	cc, answered := code(err)
-	switch {
-	case errors.As(err, &u):
-		return err
-	case why != "" && len(c.password) > oldMaxPassword:
-		return fmt.Errorf("ipmi: %s at %s: %s (some BMCs keep only %d bytes of a password, and this one is longer): %w", doing, c.address(), why, oldMaxPassword, node.ErrCredentials)
-	case why != "":
-		return fmt.Errorf("ipmi: %s at %s: %s: %w", doing, c.address(), why, node.ErrCredentials)
-	case errors.Is(ctx.Err(), context.Canceled):
-		return fmt.Errorf("ipmi: %s at %s: %w", doing, c.address(), ctx.Err())
-	case answered && cc == types.CodeInsufficientPrivilege:
-		return fmt.Errorf("ipmi: %s at %s: the user may not do this: %w", doing, c.address(), node.ErrCredentials)
-	case answered && unsupported(err):
-		return &node.Unsupported{Driver: c.name, Extension: doing}
-	case busy(err):
-		return &node.Unreachable{What: where, Answered: true, Hint: "the BMC stayed busy: try again in a while", Err: fmt.Errorf("%s: refused: %w", doing, err)}
-	case notNow(err):
-		return &node.Unreachable{What: where, Answered: true, Hint: "the BMC cannot do this in the state that the server is in now", Err: fmt.Errorf("%s: refused: %w", doing, err)}
-	case answered:
-		return &node.Unreachable{What: where, Answered: true, Err: fmt.Errorf("%s: refused: %w", doing, err)}
-	case errors.As(err, &dns):
-		return &node.Unreachable{What: where, Hint: "the name of the BMC cannot be resolved: check ipmi_address and DNS", Err: fmt.Errorf("%s: %w", doing, err)}
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return &node.Unreachable{What: where, Hint: "nothing listens there: check ipmi_port, and that IPMI over LAN is enabled on the BMC", Err: fmt.Errorf("%s: %w", doing, syscall.ECONNREFUSED)}
-	case isDoubtful(err):
-		return &node.Unreachable{What: where, Timeout: true, Hint: "the BMC answers too slowly to log in: check its load and the network to it", Err: fmt.Errorf("%s: %s", doing, oneLine(err))}
-	case ctx.Err() != nil || silent(err) || timedOut(err):
-		return &node.Unreachable{What: where, Timeout: true, Hint: "check the BMC's address, its network cable and that it is powered", Err: fmt.Errorf("%s: no answer: %w", doing, context.DeadlineExceeded)}
-	}
-	var wire *net.OpError
-	return &node.Unreachable{What: where, Answered: !errors.As(err, &wire), Err: fmt.Errorf("%s: %s", doing, oneLine(err))}
-}
-
-// timedOut reads the library's texts, which do not carry the time-out as an error value.
-func timedOut(err error) bool {
-	s := err.Error()
-	return strings.Contains(s, "i/o timeout") || strings.Contains(s, "no datagram matched") || strings.Contains(s, "timed out")
-}
-
-// oneLine is the library's text, which may run over many lines.
-func oneLine(err error) string {
-	s := strings.Join(strings.Fields(err.Error()), " ")
-	return s[:min(len(s), 300)]
 }

@@ -3,6 +3,7 @@ package ipmi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"syscall"
@@ -62,7 +63,7 @@ func (c *client) connect(ctx context.Context) (*session, error) {
 				c.driver.remember(c.address(), way{rung: rung, suite: suite})
 				return s, nil
 			}
-			if ctx.Err() != nil || hopeless(err) {
+			if ctx.Err() != nil || hopeless(err) || busy(err) {
 				return nil, err
 			}
 			if silent(err) || isDoubtful(err) {
@@ -98,8 +99,11 @@ func (s *session) failed(ctx context.Context, door *socket, err error) error {
 		return err
 	}
 	s.drop(ctx)
-	if door != nil && door.doubtful() {
+	switch {
+	case door != nil && door.doubtful():
 		return &doubtful{err}
+	case door != nil && door.nonsense.Load() && silent(err):
+		return fmt.Errorf("%w: %w", errForeign, err)
 	}
 	return err
 }
@@ -152,7 +156,7 @@ func silent(err error) bool {
 
 // loginRefused is why the BMC refused the login, or "". The library joins its errors as text, so text is what there is.
 func loginRefused(err error) string {
-	if isDoubtful(err) {
+	if isDoubtful(err) || busy(err) { // a BMC may be too busy for the last step of a login
 		return ""
 	}
 	for sign, why := range map[string]string{

@@ -14,6 +14,7 @@ type socket struct {
 	step     atomic.Uint32 // of the login that was sent last; 0 outside of it
 	repeated atomic.Bool   // the message with the user was sent again
 	inside   atomic.Bool   // something was sent after the login
+	nonsense atomic.Bool   // a datagram came that is none of IPMI's
 	deaf     atomic.Bool   // the caller has gone: nobody waits for answers any more
 }
 
@@ -26,6 +27,9 @@ const (
 	openRequest  = 0x10 // each answer is one more than its request
 	rakpRequest1 = 0x12
 	rakpRequest3 = 0x14
+	rmcpVersion  = 0x06
+	rmcpClass    = 0x1f
+	rmcpIPMI     = 0x07
 )
 
 // Write sends a datagram.
@@ -53,6 +57,9 @@ func (s *socket) Read(b []byte) (int, error) {
 		if err != nil {
 			return n, err
 		}
+		if !ofIPMI(b[:n]) {
+			s.nonsense.Store(true)
+		}
 		if step := s.step.Load(); step == 0 || uint32(payload(b[:n])) == step+1 {
 			return n, nil
 		}
@@ -79,6 +86,9 @@ func (s *socket) SetReadDeadline(t time.Time) error {
 // doubtful tells that a refusal need not mean a wrong password. A BMC that gets the message with the user twice draws a new number
 // for the second one, and then finds the proof wrong that we made for its answer to the first.
 func (s *socket) doubtful() bool { return s.repeated.Load() && s.step.Load() == rakpRequest3 }
+
+// ofIPMI tells by the header of RMCP, §13.1.3.
+func ofIPMI(b []byte) bool { return len(b) > 3 && b[0] == rmcpVersion && b[3]&rmcpClass == rmcpIPMI }
 
 // payload is the type of an RMCP+ datagram's payload; 0 for other datagrams.
 func payload(b []byte) byte {

@@ -197,23 +197,20 @@ func (p *Pool) end(t *turn, said verdict) {
 	case t.settings != l.settings: // it has been told something else since
 	case said.failure != nil:
 		l.circuit.failed(said.failure, p.now())
-		l.answer(t.settings, said.failure)
+		l.answer(said.failure)
 	case said.alive:
 		l.circuit = circuit{}
 	}
 	p.settle(l)
 }
 
-// answer ends the waiting of those that would only find out the same.
-func (l *line) answer(settings int, err error) {
-	l.waiting = slices.DeleteFunc(l.waiting, func(t *turn) bool {
-		if t.settings != settings {
-			return false
-		}
+// answer ends the waiting of all: they would only find out the same.
+func (l *line) answer(err error) {
+	for _, t := range l.waiting {
 		t.err = err
 		close(t.ready)
-		return true
-	})
+	}
+	l.waiting = nil
 }
 
 // settle brings a line to where it belongs after any change: into the queue for a place, or out of the world. Then whoever has

@@ -7,8 +7,6 @@ import (
 	"cagenut/bmc"
 	"cagenut/bmc/redfish"
 	"cagenut/conductor"
-	"cagenut/inspect/hooks"
-	"cagenut/inspect/inventory"
 	"cagenut/inspect/managedboot"
 	"cagenut/inspect/outofband"
 	"cagenut/inspect/rules"
@@ -83,37 +81,6 @@ type outOfBand struct{ outofband.Redfish }
 // Process is conductor.OutOfBand's.
 func (o outOfBand) Process(n node.Node, ports []node.Port, owners map[string]string, h node.Hardware) (conductor.Findings, error) {
 	f, err := o.Redfish.Process(n, ports, owners, h)
-	return conductor.Findings(f), err
-}
-
-// reports understands what ramdisks post.
-type reports struct{}
-
-// Keys is conductor.Reports'.
-func (reports) Keys(body []byte) (conductor.Keys, error) {
-	r, err := inventory.Parse(body)
-	if err != nil {
-		return conductor.Keys{}, err
-	}
-	return conductor.Keys(r.Keys()), nil
-}
-
-// Match is conductor.Reports'.
-func (reports) Match(k conductor.Keys, asked string, all []conductor.Candidate) (string, error) {
-	candidates := make([]inventory.Candidate, len(all))
-	for i, c := range all {
-		candidates[i] = inventory.Candidate(c)
-	}
-	return inventory.Match(inventory.Keys(k), asked, candidates)
-}
-
-// Process is conductor.Reports'.
-func (reports) Process(_ context.Context, n node.Node, ports []node.Port, owners map[string]string, body []byte) (conductor.Findings, error) {
-	r, err := inventory.Parse(body)
-	if err != nil {
-		return conductor.Findings{}, err
-	}
-	f, err := hooks.Run(hooks.Default(), hooks.Input{Node: n, Ports: ports, Owners: owners, Report: r})
 	return conductor.Findings(f), err
 }
 

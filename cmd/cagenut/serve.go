@@ -149,10 +149,14 @@ func (a *appliance) join(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	inBand, withoutRamdisk, err := s.hookSettings.lists()
+	if err != nil {
+		return err
+	}
 	a.conductor = conductor.New(conductor.Needs{
-		Nodes: a.store, Moves: a.store, Attempts: a.store, Ports: a.store, Watched: a.store, BMCs: conductorBMCs{a.bmcs}, Reports: reports{}, Rules: a.store, RuleEngine: ruleEngine{rules.New(rules.Options{Caller: rules.HTTP{}, Log: a.log})},
+		Nodes: a.store, Moves: a.store, Attempts: a.store, Ports: a.store, Watched: a.store, BMCs: conductorBMCs{a.bmcs}, Reports: reports{hooks: inBand, stored: a.store}, Rules: a.store, RuleEngine: ruleEngine{rules.New(rules.Options{Caller: rules.HTTP{}, Log: a.log})},
 		Inspect: map[string]conductor.InspectInterface{
-			"agent": agent.New(managed), "inspector": delegating, "redfish": outOfBand{outofband.NewRedfish(hardwareBMCs{a.bmcs})}, "no-inspect": outofband.NoInspect{}, "fake": outofband.Fake{},
+			"agent": agent.New(managed), "inspector": delegating, "redfish": outOfBand{outofband.NewRedfish(hardwareBMCs{a.bmcs}).WithHooks(withoutRamdisk)}, "no-inspect": outofband.NoInspect{}, "fake": outofband.Fake{},
 		},
 		Clock: conductor.SystemClock{}, Log: a.log,
 	}, conductor.Settings{

@@ -50,6 +50,8 @@ type settings struct {
 	PowerSyncInterval     time.Duration `default:"60s" env:"CAGENUT_POWER_SYNC_INTERVAL" help:"How old a node's power state may get; 0: it is never read."`
 	InspectorSyncInterval time.Duration `default:"15s" env:"CAGENUT_INSPECTOR_SYNC_INTERVAL" help:"How often an external inspector is asked."`
 
+	hookSettings
+
 	LogLevel  string `default:"info" enum:"debug,info,warn,error" env:"CAGENUT_LOG_LEVEL" help:"debug, info, warn or error."`
 	LogFormat string `default:"text" enum:"text,json" env:"CAGENUT_LOG_FORMAT" help:"text or json."`
 
@@ -106,6 +108,9 @@ func (s *settings) Validate() error {
 		if d < 0 {
 			return fmt.Errorf("--%s=%s: it must not be negative", name, d)
 		}
+	}
+	if _, _, err := s.hookSettings.lists(); err != nil {
+		return err
 	}
 	if s.Auth == auth.None && !s.InsecureNoAuth && !(isLoopback(s.Listen) && (s.InspectorListen == "" || isLoopback(s.InspectorListen))) {
 		return fmt.Errorf("--auth=none is refused because the appliance listens on more than loopback; use --auth=basic, or --insecure-no-auth if everybody may do everything")

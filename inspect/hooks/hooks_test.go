@@ -1,6 +1,7 @@
 package hooks_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -192,4 +193,14 @@ func run(t *testing.T, in hooks.Input, body string) (hooks.Findings, error) {
 	}
 	in.Report = r
 	return hooks.Run(hooks.Default(), in)
+}
+
+// compact is JSON without blanks.
+func compact(t *testing.T, v []byte) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := json.Compact(&out, v); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
 }

@@ -14,15 +14,26 @@ type Settings struct {
 	PhysicalNetworks []PhysicalNetwork // of physical-network; the first that fits counts
 }
 
-// DefaultName stands for the hooks of [Default] in a list of names.
+// DefaultName stands for the usual hooks in a list of names.
 const DefaultName = "default"
 
-// defaultNames are the hooks that run when nobody chose others, in their order (design.md §7).
-var defaultNames = []string{"ramdisk-error", "validate-interfaces", "ports", "architecture", "memory", "cpus", "root-device", "boot-mode"}
+// DefaultNames are the hooks that run on a ramdisk's report when nobody chose others, in their order (design.md §7).
+func DefaultNames() []string {
+	return []string{"ramdisk-error", "validate-interfaces", "ports", "architecture", "memory", "cpus", "root-device", "boot-mode"}
+}
 
 // Default lists them, as they are without settings.
-func Default() []Hook {
-	return slices.DeleteFunc(every(Settings{}), func(h Hook) bool { return !slices.Contains(defaultNames, h.Name()) })
+func Default() []Hook { return pick(DefaultNames()) }
+
+// OutOfBandNames are the usual hooks where a BMC and no ramdisk tells (contract.md §4.3).
+func OutOfBandNames() []string { return []string{"validate-interfaces", "ports", "architecture"} }
+
+// OutOfBand lists them, as they are without settings.
+func OutOfBand() []Hook { return pick(OutOfBandNames()) }
+
+// pick takes hooks that [every] lists in the order of their names here.
+func pick(names []string) []Hook {
+	return slices.DeleteFunc(every(Settings{}), func(h Hook) bool { return !slices.Contains(names, h.Name()) })
 }
 
 // Names are those of all hooks there are.
@@ -43,13 +54,13 @@ func every(s Settings) []Hook {
 	}
 }
 
-// Select makes the hooks of that name, in that order; [DefaultName] stands for all of [Default]. The error says which
-// name is wrong, or which hook lacks one that it needs before it.
-func Select(names []string, s Settings) ([]Hook, error) {
+// Select makes the hooks of that name, in that order; [DefaultName] stands for the usual ones. The error says which name
+// is wrong, or which hook lacks one that it needs before it.
+func Select(names, usual []string, s Settings) ([]Hook, error) {
 	var spelt []string
 	for _, name := range names {
 		if name = strings.TrimSpace(name); name == DefaultName {
-			spelt = append(spelt, defaultNames...)
+			spelt = append(spelt, usual...)
 		} else {
 			spelt = append(spelt, name)
 		}

@@ -49,7 +49,7 @@ func chooseRoot(w *work) (*inventory.Disk, error) {
 		w.note("properties.skip_block_devices was not heeded: %s", err)
 	}
 	disks := slices.DeleteFunc(slices.Clone(w.Report.Disks), func(d inventory.Disk) bool {
-		return d.Size == 0 || slices.ContainsFunc(skipped, func(s hints) bool { return s.fit(d) })
+		return d.Size == 0 || d.Removable || slices.ContainsFunc(skipped, func(s hints) bool { return s.fit(d) })
 	})
 	if len(wanted) > 0 {
 		i := slices.IndexFunc(disks, wanted.fit)

@@ -297,3 +297,8 @@ func many(n int) string {
 	}
 	return strings.TrimSuffix(b.String(), ",")
 }
+
+func isInvalid(err error) bool {
+	var invalid *node.Invalid
+	return errors.As(err, &invalid)
+}

@@ -3,6 +3,8 @@ package inventory
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
@@ -39,7 +41,7 @@ var virtualName = regexp.MustCompile(`^(bond|team|br|virbr|vlan|veth|vnet|tap|tu
 func readInterface(r reader) Interface {
 	i := Interface{
 		Name: r.text("name"), Reported: r.text("mac_address"), ClientID: r.text("client_id"),
-		IPv4: plainAddress(cmp.Or(r.text("ipv4_address"), r.first("ipv4_addresses"))), IPv6: plainAddress(cmp.Or(r.text("ipv6_address"), r.first("ipv6_addresses"))),
+		IPv4: r.address("ipv4_address", "ipv4_addresses"), IPv6: r.address("ipv6_address", "ipv6_addresses"),
 		HasCarrier: r.flag("has_carrier"), Fields: r.fields,
 	}
 	i.MAC, _ = usableMAC(i.Reported)
@@ -59,9 +61,18 @@ func usableMAC(s string) (string, bool) {
 	return mac, true
 }
 
-func plainAddress(s string) string {
-	s, _, _ = strings.Cut(s, "%")
+// address is the one under key, else the first of the list, without zone and prefix length.
+func (r reader) address(key, list string) string {
+	reported := cmp.Or(r.text(key), r.first(list))
+	s, _, _ := strings.Cut(reported, "%")
 	s, _, _ = strings.Cut(s, "/")
+	if s == "" {
+		return ""
+	}
+	if _, err := netip.ParseAddr(s); err != nil {
+		*r.notes = append(*r.notes, fmt.Sprintf("%s.%s is no IP address: %s; ignored", r.where, key, Excerpt(reported)))
+		return ""
+	}
 	return s
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"cagenut/inspect"
@@ -31,11 +30,18 @@ type BMCs interface {
 // ramdisk to be started, so Inspect stays unsupported, as Abort does (contract.md §4.5). It is safe for concurrent use.
 type Redfish struct {
 	inspect.Base
-	bmcs BMCs
+	bmcs  BMCs
+	hooks []hooks.Hook // nil: the usual ones
 }
 
-// NewRedfish makes one.
+// NewRedfish makes one with the usual hooks; most properties are not a hook's but our own.
 func NewRedfish(bmcs BMCs) Redfish { return Redfish{bmcs: bmcs} }
+
+// WithHooks is the same with other hooks.
+func (r Redfish) WithHooks(list []hooks.Hook) Redfish {
+	r.hooks = list
+	return r
+}
 
 // Validate asks for a BMC that can be reached and for nothing else: where a ramdisk would come from does not matter here.
 func (r Redfish) Validate(_ context.Context, n node.Node) error { return r.bmcs.Validate(n) }
@@ -51,25 +57,22 @@ func (r Redfish) Discover(ctx context.Context, n node.Node) (h node.Hardware, er
 
 // Process makes of the hardware what an inspection leaves behind. ports are the node's, owners names the node of every
 // MAC that has a port already. An error fails the inspection with its text; the findings then hold the notes alone.
-func (Redfish) Process(n node.Node, ports []node.Port, owners map[string]string, h node.Hardware) (hooks.Findings, error) {
+func (r Redfish) Process(n node.Node, ports []node.Port, owners map[string]string, h node.Hardware) (hooks.Findings, error) {
 	var notes []string
 	n.Properties, notes = properties(n.Properties, h)
 	if lacking := undiscovered(n.Properties, h); len(lacking) > 0 {
 		return hooks.Findings{Notes: notes}, fmt.Errorf("Failed to discover the following properties: %s on node %s", strings.Join(lacking, ", "), n.UUID) //nolint:staticcheck // the wire's text, contract.md §4.5
 	}
-	r, more, err := report(h)
+	told, more, err := report(h)
 	if err != nil {
 		return hooks.Findings{Notes: append(notes, more...)}, err
 	}
-	r.Notes = append(append(notes, more...), r.Notes...)
-	return hooks.Run(defaultHooks(), hooks.Input{Node: n, Ports: ports, Owners: owners, Report: r})
-}
-
-// defaultHooks are those of the redfish interface (contract.md §4.3); the properties are not a hook's but our own.
-func defaultHooks() []hooks.Hook {
-	return slices.DeleteFunc(hooks.Default(), func(h hooks.Hook) bool {
-		return !slices.Contains([]string{"validate-interfaces", "ports", "architecture"}, h.Name())
-	})
+	told.Notes = append(append(notes, more...), told.Notes...)
+	list := r.hooks
+	if list == nil {
+		list = hooks.OutOfBand()
+	}
+	return hooks.Run(list, hooks.Input{Node: n, Ports: ports, Owners: owners, Report: told})
 }
 
 // report puts the hardware into the shape of a ramdisk's report, so that the hooks cannot tell the difference.

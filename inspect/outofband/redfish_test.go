@@ -269,3 +269,23 @@ func TestRedfishAsksTheBMCAndNobodyElse(t *testing.T) {
 		t.Errorf("Discover: %v", err)
 	}
 }
+
+// Other hooks than the usual ones work on what a BMC tells, too.
+func TestChosenHooksOutOfBand(t *testing.T) {
+	list, err := hooks.Select([]string{hooks.DefaultName, "local-link-connection", "pci-devices"}, hooks.OutOfBandNames(),
+		hooks.Settings{PCIAliases: []hooks.PCIAlias{{Name: "nic", VendorID: "8086", ProductID: "1563"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := outofband.NewRedfish(nil).WithHooks(list).Process(node.Node{UUID: uuid}, nil, nil, server())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"switch_id": "02:00:5e:ff:00:01", "port_id": "Ethernet7", "switch_info": "leaf-1"}
+	if diff := cmp.Diff(want, f.NewPorts[0].LocalLinkConnection); diff != "" {
+		t.Errorf("local_link_connection (-want +got):\n%s", diff)
+	}
+	if f.Properties["capabilities"] != "boot_mode:uefi,nic:1" {
+		t.Errorf("capabilities %v", f.Properties["capabilities"])
+	}
+}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a-h/templ"
+
 	"cagenut/node"
 	"cagenut/templates"
 )
@@ -63,6 +65,30 @@ func TestButtonsAreThoseOfTheTable(t *testing.T) {
 	}
 }
 
+func TestEveryPartHasItsWords(t *testing.T) {
+	for _, key := range templates.PartKeys() {
+		if templates.PartLabel(key) == "" || templates.Lacking(key) == "" {
+			t.Errorf("%s: %q, %q", key, templates.PartLabel(key), templates.Lacking(key))
+		}
+	}
+	for _, h := range []node.Health{"", node.HealthOK, node.HealthWarning, node.HealthCritical, "Odd"} {
+		if look, icon := templates.HealthLook(h); look == "" || icon == "" || templates.HealthWord(h) == "" || templates.HealthSentence(h, 0) == "" {
+			t.Errorf("%q: %q, %q, %q, %q", h, look, icon, templates.HealthWord(h), templates.HealthSentence(h, 0))
+		}
+	}
+}
+
+func TestEveryPowerActionSaysWhatItDoes(t *testing.T) {
+	said := map[string]bool{}
+	for _, a := range []node.PowerAction{node.ActionOn, node.ActionOff, node.ActionReboot, node.ActionSoftOff, node.ActionSoftReboot} {
+		label, effect := templates.PowerLabel(a), templates.PowerConsequence(a)
+		if label == string(a) || said[label] || said[effect] || templates.Done(string(a)) == "" {
+			t.Errorf("%s: %q, %q, %q", a, label, effect, templates.Done(string(a)))
+		}
+		said[label], said[effect] = true, true
+	}
+}
+
 func TestStaticFilesMayBeCachedForEver(t *testing.T) {
 	for _, name := range []string{"live.js", "cagenut.css", "icon.svg"} {
 		url := templates.AssetURL(name)
@@ -93,10 +119,27 @@ func TestAHostileNameIsNeverMarkup(t *testing.T) {
 	row.Actions = []templates.Action{{Label: bad, Names: bad, Post: "javascript:alert(1)", Value: bad}}
 	list := templates.List{Frame: n.Frame, Rows: []templates.Row{row}, Search: bad, Rack: bad, Filter: bad, Shown: []string{bad}}
 	confirm := templates.Confirm{Frame: n.Frame, Question: bad, Consequence: bad, Value: bad, Attempt: bad, Yes: bad}
+	part := templates.Part{Frame: n.Frame, Name: bad, Place: bad, Key: bad, Label: bad, Href: "javascript:alert(1)", Lacks: bad, Again: "javascript:alert(1)"}
+	part.Tabs, part.Actions = []templates.PartTab{{Key: bad, Label: bad, Href: "javascript:alert(1)"}}, row.Actions
+	silent := templates.Part{Frame: n.Frame, Key: bad, Failed: bad}
+	chip := templates.State{Name: bad, Look: bad, Icon: bad}
+	parts := []templ.Component{
+		templates.HealthOf(templates.Health{Overall: chip, Sentence: bad, Parts: []templates.PartHealth{{State: chip, Part: bad, Message: bad}}}),
+		templates.SensorsOf(templates.Sensors{Summary: chip, Groups: []templates.SensorGroup{{Label: bad, Lines: []templates.SensorLine{{State: chip, Sensor: bad, Reading: bad, Limits: bad, OutOfLimits: true}}}}}),
+		templates.EventLogOf(templates.EventLog{Lines: []templates.LogLine{{State: chip, Stamp: bad, Message: bad, Sensor: bad}}, More: "javascript:alert(1)", MoreText: bad, Cut: bad}, false),
+		templates.FirmwareOf([]templates.FirmwareLine{{Component: bad, Version: bad, Released: bad}}), templates.SettingsOf(bad, n.Facts), templates.FactsOf(n.Facts),
+		templates.MediaOf([]templates.DriveLine{{Kinds: bad, Content: bad, Note: bad, Mono: true}}), templates.LightOf(templates.Light{State: chip, Sentence: bad}), templates.SentenceOf(bad),
+	}
 	failure := templates.Failure{Frame: n.Frame, Headline: bad, Text: bad}
 	var b bytes.Buffer
 	ctx := context.Background()
+	for _, told := range parts {
+		if err := templates.PartPage(templates.Part{Key: "health"}, told).Render(ctx, &b); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, err := range []error{
+		templates.PartPage(part, nil).Render(ctx, &b), templates.PartOf(silent, nil).Render(ctx, &b),
 		templates.NodePage(n).Render(ctx, &b), templates.ListPage(list).Render(ctx, &b), templates.ConfirmPage(confirm).Render(ctx, &b),
 		templates.FailurePage(failure).Render(ctx, &b), templates.FailureDialog(failure).Render(ctx, &b), templates.Said(bad).Render(ctx, &b),
 	} {
@@ -106,6 +149,9 @@ func TestAHostileNameIsNeverMarkup(t *testing.T) {
 	}
 	if strings.Contains(b.String(), "<script>") || strings.Contains(b.String(), "<img") {
 		t.Error("markup of a name reached the page")
+	}
+	if strings.Contains(b.String(), "javascript:") {
+		t.Error("an address that is a script reached the page")
 	}
 }
 

@@ -167,7 +167,12 @@ document.addEventListener('submit', async e => {
     const r = await fetch(form.action, { method: 'POST', body: fields, headers: ours })
     const html = await r.text()
     if (r.status === 401 || r.redirected) { say(page.signedOut); if (inDialog) plain(form, page.signedOut) }
-    else if (r.ok) { if (inDialog) dialog.close(); apply(html) }
+    else if (r.ok) {
+      if (inDialog) dialog.close()
+      apply(html)
+      // A button that is disabled has lost the focus; what took its place gets it back.
+      if (!inDialog && document.activeElement === document.body) $(button.id)?.focus({ preventScroll: true })
+    }
     else outcome(inDialog ? new DOMParser().parseFromString(html, 'text/html').querySelector('[role=alert]')?.innerHTML ?? '' : html)
   } catch {
     if (inDialog) plain(form, page.noAnswer); else say(page.noAnswer)

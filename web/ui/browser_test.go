@@ -2,14 +2,17 @@ package ui_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
 
 	"cagenut/node"
+	"cagenut/templates"
 )
 
 // browser opens a page in Chromium. Without one on the machine the test is skipped: then nothing here has looked at the
@@ -166,5 +169,94 @@ func TestInABrowserANodesPageFollowsAndKeepsWhatIsOpen(t *testing.T) {
 	holds(t, ctx, `document.querySelector('dialog [role=alert]').textContent.includes('held by appliance-1')`)
 	if thrown := eval[[]string](t, ctx, `thrown`); len(thrown) > 0 {
 		t.Errorf("the script threw %v", thrown)
+	}
+}
+
+// What a BMC tells comes into the page when somebody opens it, and stays there while the page goes on.
+func TestInABrowserABMCIsAskedWhereOneStands(t *testing.T) {
+	r, n := sickRack()
+	s := serve(t, r, 0)
+	ctx := browser(t, s.base+"/ui/nodes/r07-u21")
+	if asked := r.bmc.questions(); asked != 0 {
+		t.Fatalf("the BMC was asked %d times before anybody wanted to know", asked)
+	}
+	eval[bool](t, ctx, `window.neverReloaded = true`)
+
+	t.Log("while the BMC thinks, the page says so, and can be used")
+	hold := make(chan struct{})
+	r.bmc.edit(func() { r.bmc.hold = hold })
+	do(t, ctx, chromedp.Click("#part-sensors"))
+	holds(t, ctx, `document.getElementById('panel').ariaBusy === 'true' && document.getElementById('panel').innerText.includes('Asking the BMC')`)
+	holds(t, ctx, `document.getElementById('part-sensors').ariaCurrent === 'page' && document.getElementById('status').textContent.includes('Asking the BMC')`)
+
+	t.Log("of two that were opened the second is shown, although the first comes later")
+	r.bmc.edit(func() { r.bmc.hold = nil })
+	do(t, ctx, chromedp.Click("#part-health"))
+	holds(t, ctx, `document.getElementById('panel').innerText.includes('No input voltage.')`)
+	close(hold)
+	do(t, ctx, chromedp.Click("#part-sensors"))
+	holds(t, ctx, `!!document.querySelector('#panel .out')?.innerText.includes('Critical: above 42') && document.activeElement.id === 'part-sensors'`)
+	holds(t, ctx, `document.querySelectorAll('#part-sensors[aria-current]').length === 1 && document.querySelectorAll('#part [aria-current]').length === 1`)
+
+	t.Log("the rest of the page follows the server, and what was opened stays")
+	r.edit(func() { r.nodes[0].TargetPowerState = node.PowerOff })
+	r.tell(n.UUID)
+	holds(t, ctx, `document.getElementById('node').innerText.includes('powering off…') && !!document.querySelector('#panel .out')`)
+
+	t.Log("the light is switched where it stands, and the focus stays on the button")
+	do(t, ctx, chromedp.Click("#part-light"), chromedp.WaitVisible("#light-blinking"), chromedp.Click("#light-blinking"))
+	holds(t, ctx, `document.getElementById('panel').innerText.includes('is blinking') && document.getElementById('light-blinking').ariaPressed === 'true' && document.activeElement.id === 'light-blinking'`)
+
+	t.Log("more of the log, and an end of it")
+	do(t, ctx, chromedp.Click("#part-log"), chromedp.WaitVisible("#part-more"), chromedp.Click("#part-more"))
+	holds(t, ctx, `document.querySelectorAll('#panel .log li').length === 30`)
+	do(t, ctx, chromedp.Click("#clear-log"), chromedp.WaitVisible("dialog[open]"))
+	holds(t, ctx, `document.activeElement.textContent === 'Keep it'`)
+	if done := r.bmc.told(); len(done) != 1 {
+		t.Errorf("before it was confirmed: %v", done)
+	}
+	do(t, ctx, chromedp.Click("dialog button.danger"))
+	holds(t, ctx, `!document.querySelector('dialog').open && document.getElementById('panel').innerText.includes('The log is empty.') && document.activeElement.id === 'content'`)
+	holds(t, ctx, `document.getElementById('status').textContent.includes('The event log is cleared.')`)
+
+	t.Log("a BMC that falls silent is a sentence with a button that tries again")
+	r.bmc.edit(func() {
+		r.bmc.silent = &node.Unreachable{What: "BMC 192.0.2.10", Timeout: true, Err: errors.New("no answer within 10s")}
+	})
+	do(t, ctx, chromedp.Click("#part-health"))
+	holds(t, ctx, `!!document.querySelector('#panel [role=alert]')?.textContent.includes('did not answer in time')`)
+	r.bmc.edit(func() { r.bmc.silent = nil })
+	do(t, ctx, chromedp.Click("#part-again"))
+	holds(t, ctx, `document.getElementById('panel').innerText.includes('No input voltage.') && document.activeElement.id === 'part-again'`)
+
+	t.Log("a node that is gone says so, too")
+	r.edit(func() { r.nodes = nil })
+	do(t, ctx, chromedp.Click("#part-boot"))
+	holds(t, ctx, `!!document.querySelector('#panel [role=alert]')?.textContent.includes('could not be found')`)
+	if !eval[bool](t, ctx, `neverReloaded`) {
+		t.Error("the page was loaded anew")
+	}
+	if thrown := eval[[]string](t, ctx, `thrown`); len(thrown) > 0 {
+		t.Errorf("the script threw %v", thrown)
+	}
+}
+
+// style.md §8.3: nothing is wider than a phone, and a thumb can hit it.
+func TestInABrowserThePartsFitAPhone(t *testing.T) {
+	r, _ := sickRack()
+	r.bmc.health.Parts[0].Message = strings.Repeat("W", 400)
+	r.bmc.bios[strings.Repeat("Attribute", 20)] = strings.Repeat("v", 300)
+	s := serve(t, r, 0)
+	ctx := browser(t, s.base+"/ui/nodes/r07-u21")
+	do(t, ctx, chromedp.EmulateViewport(360, 740))
+	for _, key := range templates.PartKeys() {
+		do(t, ctx, chromedp.Click("#part-"+key))
+		holds(t, ctx, `!!document.querySelector('#panel .below')`)
+		if wide := eval[int](t, ctx, `document.documentElement.scrollWidth`); wide > 360 {
+			t.Errorf("%s makes the page %d wide", key, wide)
+		}
+		if low := eval[string](t, ctx, `[...document.querySelectorAll('#part a, #part button')].filter(e => e.getBoundingClientRect().height < 44).map(e => e.id).join()`); low != "" {
+			t.Errorf("%s: too low for a thumb: %s", key, low)
+		}
 	}
 }

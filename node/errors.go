@@ -106,6 +106,9 @@ type Unreachable struct {
 	// Unasked: nobody asked it. Either the deadline passed in our own queue, or it is left alone for a while after failures, of
 	// which Err tells. Nothing new is known of it.
 	Unasked bool
+	// Read: time ran out in the middle of reading something long. So many parts of it are kept, more than before: asking again
+	// soon goes on from there. 0 otherwise.
+	Read    int
 	Trouble Trouble // the kind, where it is known
 	Hint    string  // what an operator may do about it
 	Err     error
@@ -121,6 +124,7 @@ const (
 	TroubleRoute       Trouble = "route"       // nothing leads to its address
 	TroubleRefused     Trouble = "refused"     // nobody listens at its port
 	TroubleSilence     Trouble = "silence"     // it does not answer in time
+	TroubleSlow        Trouble = "slow"        // it answers, but not all in the time that there was
 	TroubleCut         Trouble = "cut"         // it closes the connection instead of answering
 	TroubleCertificate Trouble = "certificate" // its certificate is not trusted
 	TroublePin         Trouble = "pin"         // its certificate is not the pinned one

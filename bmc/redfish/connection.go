@@ -25,6 +25,7 @@ type connection struct {
 	root    resource          // the service root
 	// unexpanded is set where the BMC offers to expand collections and fails at it, expanded where it has been seen to work.
 	unexpanded, expanded bool
+	unfinished           *reading // what a walk that ran out of time has read
 }
 
 // newConnection takes over the sessions that are left of this way in.
@@ -42,6 +43,7 @@ func newConnection(s settings, o Options, k *keeper, left []session) (*connectio
 func (c *connection) gofish(ctx context.Context) (*gofish.APIClient, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.forgetStale()
 	if c.service != nil {
 		return c.service.WithContext(ctx), nil
 	}

@@ -35,6 +35,8 @@ type Options struct {
 	BusyTries int
 	// Poll is the pause between looks at what the BMC is doing: off before on, tasks, drives; 1 s.
 	Poll time.Duration
+	// KeepReading is how long what an unfinished walk has read is kept for the call that goes on with it; 2 min.
+	KeepReading time.Duration
 	// Sessions keeps login sessions for the next run; nil: they end with the process, or are lost with it.
 	Sessions Sessions
 	// Log hears of sessions that cannot be kept; nil: nobody does.
@@ -54,6 +56,7 @@ func (o Options) withDefaults() Options {
 	d(&o.Pause, 500*time.Millisecond)
 	d(&o.BusyPause, 5*time.Second)
 	d(&o.Poll, time.Second)
+	d(&o.KeepReading, 2*time.Minute)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

@@ -8,9 +8,10 @@ import (
 	"cagenut/node"
 )
 
-// Hardware is the inventory that the BMC keeps of its server. What cannot be read is left out (contract.md §4.5).
+// Hardware is the inventory that the BMC keeps of its server. What cannot be read is left out (contract.md §4.5). Where time
+// runs out, the next call for the same attempt goes on from there.
 func (c *client) Hardware(ctx context.Context) (h node.Hardware, err error) {
-	err = c.walk(ctx, "read the hardware inventory", func(w *walk, s system) error {
+	err = c.longWalk(ctx, "read the hardware inventory", func(w *walk, s system) error {
 		h.System = systemIdentity(w, s)
 		h.Processors = processors(w, s)
 		h.Memory = memory(w, s)

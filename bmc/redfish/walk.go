@@ -36,6 +36,9 @@ type walk struct {
 	fatal    error
 	failed   error // the first answer that was neither a resource nor "there is none"
 	failures int   // how many of those there were
+	absent   bool  // the last read found that there is none
+	// reading is what the next walk goes on from if this one runs out of time; nil where each walk reads anew.
+	reading *reading
 }
 
 // walk does something that reads many resources, in bounded time.
@@ -45,13 +48,21 @@ func (c *client) walk(ctx context.Context, doing string, do func(*walk, system) 
 		if err != nil {
 			return err
 		}
-		w := &walk{c: c, ctx: ctx, g: g, seen: map[string]resource{tidy(s.path): s.all}}
-		err = do(w, s)
-		if w.fatal != nil {
-			return w.fatal
-		}
-		return err
+		return c.newWalk(ctx, g, s).through(do, s)
 	})
+}
+
+func (c *client) newWalk(ctx context.Context, g *gofish.APIClient, s system) *walk {
+	return &walk{c: c, ctx: ctx, g: g, seen: map[string]resource{tidy(s.path): s.all}}
+}
+
+// through goes the whole way.
+func (w *walk) through(do func(*walk, system) error, s system) error {
+	err := do(w, s)
+	if w.fatal != nil {
+		return w.fatal
+	}
+	return err
 }
 
 // tidy is a path as it is compared: some BMCs add slashes, or change upper and lower case.
@@ -68,14 +79,23 @@ func (w *walk) get(path string) resource {
 		return r
 	}
 	r := w.read(path)
-	w.seen[tidy(path)] = r
+	w.saw(path, r)
 	return r
+}
+
+// saw remembers what was read. That there is none of it is worth knowing too; that it could not be read is, for this walk.
+func (w *walk) saw(path string, r resource) {
+	w.seen[tidy(path)] = r
+	if w.reading != nil && (r != nil || w.absent) {
+		w.reading.add(tidy(path), r)
+	}
 }
 
 // follow is the resource that a link of r leads to.
 func (w *walk) follow(r resource, key string) resource { return w.get(link(r[key])) }
 
 func (w *walk) read(path string) resource {
+	w.absent = false
 	switch {
 	case w.fatal != nil:
 		return nil
@@ -116,6 +136,7 @@ func (w *walk) note(err error) {
 	}
 	switch status(err) {
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented, http.StatusGone:
+		w.absent = true
 		return // the BMC has no such thing
 	}
 	w.failures++
@@ -207,7 +228,7 @@ func (w *walk) firstPage(path string) resource {
 	failed, failures, silences := w.failed, w.failures, w.silences
 	r := w.read(path + "?" + query)
 	if r != nil && w.complete(r) {
-		w.seen[tidy(path)] = r
+		w.saw(path, r)
 		return r
 	}
 	if w.fatal != nil {

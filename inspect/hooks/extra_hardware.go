@@ -62,15 +62,14 @@ func extraItem(item json.RawMessage) (names [3]string, value any, ok bool) {
 		return names, nil, false
 	}
 	for i := range names {
-		if parts[i][0] != '"' || json.Unmarshal(parts[i], &names[i]) != nil {
+		if names[i], ok = inventory.Text(parts[i]); !ok {
 			return names, nil, false
 		}
 	}
-	var text string
-	if parts[3][0] != '"' || json.Unmarshal(parts[3], &text) != nil {
-		return names, parts[3], true
+	if text, is := inventory.Text(parts[3]); is {
+		return names, numberOr(text), true
 	}
-	return names, numberOr(text), true
+	return names, parts[3], true
 }
 
 // numberOr is the whole number that a text is the usual spelling of, else the text: 007 is a serial number.

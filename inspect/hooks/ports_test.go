@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"cagenut/inspect/hooks"
+	"cagenut/inspect/inventory"
 	"cagenut/node"
 )
 
@@ -114,5 +115,78 @@ func TestAnUpdatedPortDoesNotChangeTheOneThatWasHandedIn(t *testing.T) {
 	}
 	if len(extra) != 1 {
 		t.Errorf("the port's own document was changed: %v", extra)
+	}
+}
+
+// Which interfaces become ports, by the setting.
+func TestAddPorts(t *testing.T) {
+	// The second one booted, where that is known; the first two have an address.
+	nics := fmt.Sprintf(`{"name":"eno1","mac_address":%q,"ipv4_address":"192.0.2.5"},{"name":"eno2","mac_address":%q,"ipv6_address":"2001:db8::5"},{"name":"eno3","mac_address":%q}`, macA, macB, macC)
+	mute := fmt.Sprintf(`{"name":"eno1","mac_address":%q},{"name":"lo","mac_address":%q,"ipv4_address":"127.0.0.1"}`, macA, macB)
+	booted := `"boot":{"pxe_interface":"` + macB + `"}`
+	for _, c := range []struct {
+		name, add, interfaces, inventory string
+		created                          []string
+		valid                            int    // members of plugin_data.valid_interfaces
+		err                              string // what the run fails with
+	}{
+		{"the one that booted", hooks.AddPXE, nics, booted, []string{macB + " pxe"}, 1, ""},
+		{"the same without a setting", "", nics, booted, []string{macB + " pxe"}, 1, ""},
+		{"those with an address", hooks.AddActive, nics, booted, []string{macA, macB + " pxe"}, 2, ""},
+		{"those with an address, the booted one unknown", hooks.AddActive, nics, "", []string{macA + " pxe", macB + " pxe"}, 2, ""},
+		{"those with an address, of which there is none", hooks.AddActive, mute, "", nil, 0, `no network interfaces match the configuration (add_ports set to "active")`},
+		{"all", hooks.AddAll, nics, booted, []string{macA, macB + " pxe", macC}, 3, ""},
+		{"all but loopback", hooks.AddAll, mute, "", []string{macA + " pxe"}, 1, ""},
+		{"none", hooks.AddDisabled, nics, booted, nil, 3, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			list, err := hooks.Select([]string{"default"}, hooks.DefaultNames(), hooks.Settings{AddPorts: c.add})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := inventory.Parse([]byte(report("", c.interfaces, c.inventory)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := hooks.Run(list, hooks.Input{Node: node.Node{UUID: uuid}, Report: r})
+			if c.err != "" {
+				if err == nil || !strings.Contains(err.Error(), c.err) {
+					t.Errorf("got %v, want %q", err, c.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.created, all(f.NewPorts)); diff != "" {
+				t.Errorf("created (-want +got):\n%s", diff)
+			}
+			if valid := pluginData(t, f)["valid_interfaces"].(map[string]any); len(valid) != c.valid {
+				t.Errorf("valid interfaces: %v", valid)
+			}
+		})
+	}
+}
+
+// Everything with a name and an Ethernet address is told of, also what no port is made of (contract.md §4.3).
+func TestAllInterfaces(t *testing.T) {
+	nics := fmt.Sprintf(`{"name":"eno1","mac_address":%q,"ipv6_address":"fe80::1%%eno1"},{"name":"eno1.20","mac_address":%q},{"name":"bond0","mac_address":%q},{"name":"ib0","mac_address":"80:00:02:08"},{"name":"","mac_address":%q}`,
+		strings.ToUpper(macA), macA, macB, macC)
+	f := runHooks(t, "validate-interfaces", hooks.Settings{}, hooks.Input{}, report("", nics, `"boot":{"pxe_interface":"`+macA+`"}`))
+	eno1 := map[string]any{"name": "eno1", "mac_address": strings.ToUpper(macA), "ipv6_address": "fe80::1", "pxe_enabled": true}
+	want := map[string]any{
+		"eno1":    eno1,
+		"eno1.20": map[string]any{"name": "eno1.20", "mac_address": macA, "ipv6_address": nil, "pxe_enabled": true},
+		"bond0":   map[string]any{"name": "bond0", "mac_address": macB, "ipv6_address": nil, "pxe_enabled": false},
+	}
+	plugin := pluginData(t, f)
+	if diff := cmp.Diff(want, plugin["all_interfaces"]); diff != "" {
+		t.Errorf("all_interfaces (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]any{"eno1": eno1}, plugin["valid_interfaces"]); diff != "" {
+		t.Errorf("valid_interfaces (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]any{strings.ToUpper(macA)}, plugin["macs"]); diff != "" {
+		t.Errorf("macs (-want +got):\n%s", diff)
 	}
 }

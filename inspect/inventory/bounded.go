@@ -27,7 +27,7 @@ func Elements(v json.RawMessage, max int) ([]json.RawMessage, error) {
 	if !ok {
 		return nil, errNotThese
 	}
-	var out []json.RawMessage
+	out := make([]json.RawMessage, 0, min(max, 8))
 	for len(inside) > 0 {
 		if len(out) == max {
 			return out, fmt.Errorf("a list of more than %d elements %w", max, errTooMany)
@@ -50,9 +50,9 @@ func Members(v json.RawMessage) (map[string]json.RawMessage, error) {
 		var name, value json.RawMessage
 		name, inside = cut(inside)
 		value, inside = cut(inside)
-		var key string
-		if err := json.Unmarshal(name, &key); err != nil {
-			return nil, err
+		key, ok := Text(name)
+		if !ok {
+			return nil, errNotThese
 		}
 		if _, again := out[key]; !again && len(out) == maxMembers {
 			return nil, fmt.Errorf("an object of more than %d members %w", maxMembers, errTooMany)
@@ -60,6 +60,19 @@ func Members(v json.RawMessage) (map[string]json.RawMessage, error) {
 		out[key] = value
 	}
 	return out, nil
+}
+
+// Text is the text that a valid JSON value is; false for one that is none.
+func Text(v json.RawMessage) (string, bool) {
+	if len(v) < 2 || v[0] != '"' {
+		return "", false
+	}
+	if bytes.IndexByte(v, '\\') < 0 {
+		return string(v[1 : len(v)-1]), true
+	}
+	var s string
+	err := json.Unmarshal(v, &s)
+	return s, err == nil
 }
 
 // within is what stands between the brackets of a valid JSON array or object, whichever open begins.

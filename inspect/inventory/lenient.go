@@ -58,8 +58,7 @@ func (r reader) text(key string) string {
 		r.note(key, fmt.Sprintf("a text of at most %d bytes", textLimit), v)
 		return ""
 	}
-	var s string
-	if json.Unmarshal(v, &s) == nil {
+	if s, ok := Text(v); ok {
 		return s
 	}
 	// A number where text is expected is read as it is spelt: serial numbers and frequencies come like that.
@@ -94,8 +93,7 @@ func (r reader) whole(key string) int64 {
 		return 0
 	}
 	digits := string(v)
-	var s string
-	if json.Unmarshal(v, &s) == nil {
+	if s, ok := Text(v); ok {
 		digits = s
 	}
 	if n, err := strconv.ParseInt(digits, 10, 64); err == nil && n >= 0 {

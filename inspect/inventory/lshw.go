@@ -25,7 +25,7 @@ func readLSHW(value json.RawMessage, notes *[]string) lshw {
 	}
 	machine := read("lshw", value, notes)
 	found := lshw{System: System{
-		Manufacturer: known(machine.text("vendor")), ProductName: known(machine.text("product")), SerialNumber: known(machine.text("serial")),
+		Manufacturer: Known(machine.text("vendor")), ProductName: Known(machine.text("product")), SerialNumber: Known(machine.text("serial")),
 	}}
 	for i, v := range machine.list("children", maxChildren) {
 		core := read(fmt.Sprintf("lshw.children[%d]", i), v, notes)

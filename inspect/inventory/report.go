@@ -130,7 +130,7 @@ func (r *Report) readInventory(inventory reader, interfaces []json.RawMessage) {
 	boot := read("inventory.boot", inventory.value("boot"), &r.Notes)
 	r.Boot = Boot{Mode: strings.ToLower(boot.text("current_boot_mode")), PXEMAC: r.bootMAC(boot, "pxe_interface")}
 	system := read("inventory.system_vendor", inventory.value("system_vendor"), &r.Notes)
-	r.System = System{Manufacturer: known(system.text("manufacturer")), ProductName: known(system.text("product_name")), SerialNumber: known(system.text("serial_number"))}
+	r.System = System{Manufacturer: Known(system.text("manufacturer")), ProductName: Known(system.text("product_name")), SerialNumber: Known(system.text("serial_number"))}
 	r.Hostname = inventory.text("hostname")
 	r.addBMC(inventory.text("bmc_address"))
 	r.addBMC(inventory.text("bmc_v6address"))
@@ -219,7 +219,7 @@ var placeholders = []string{
 }
 
 // known is the value, or "" for one that a vendor left as it found it (G52).
-func known(s string) string {
+func Known(s string) string {
 	s = strings.TrimSpace(s)
 	if slices.Contains(placeholders, strings.ToLower(s)) || strings.Trim(s, "0. -") == "" {
 		return ""

@@ -90,7 +90,7 @@ func TestABadStatementIsLeftOutAndTheOthersAreUsed(t *testing.T) {
 		{"512 bytes", `[127,"` + strings.Repeat("00", 512) + `"]`, "the value of type 127 is longer than 511 bytes"},
 		{"a megabyte", `[127,"` + strings.Repeat("00", 1<<20) + `"]`, "the value of type 127 is longer than 511 bytes"},
 		{"a value that is a number", `[2,7]`, "the value of type 2 is no text"},
-		{"a value that is null", `[2,null]`, "type 2 was left out"},
+		{"a value that is null", `[2,null]`, "the value of type 2 is no text"},
 		{"a type that is a text", `["2","07"]`, "is no type of LLDP"},
 		{"a type beyond seven bits", `[128,"00120f"]`, "128 is no type of LLDP"},
 		{"a negative type", `[-1,"00"]`, "is no type of LLDP"},

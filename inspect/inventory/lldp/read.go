@@ -67,8 +67,8 @@ func readTLV(v json.RawMessage) (TLV, error) {
 	if len(pair[1]) > 2*maxValue+2 {
 		return TLV{}, fmt.Errorf("the value of type %d is longer than %d bytes", t.Type, maxValue)
 	}
-	var digits string
-	if err := json.Unmarshal(pair[1], &digits); err != nil {
+	digits, ok := inventory.Text(pair[1])
+	if !ok {
 		return TLV{}, fmt.Errorf("the value of type %d is no text", t.Type)
 	}
 	if t.Value, err = hex.DecodeString(digits); err != nil {

@@ -288,3 +288,24 @@ func (c *Conductor) Booting(ctx context.Context, mac string) (node.Node, node.At
 	}
 	return n, a, nil
 }
+
+// BootingAttempt is a running attempt by its id, with its node: *node.NotFound once it is over, and for one that boots
+// nothing. While its report is worked up the ramdisk still runs.
+func (c *Conductor) BootingAttempt(ctx context.Context, id string) (node.Node, node.Attempt, error) {
+	nobody := &node.NotFound{What: "Booting attempt", Ident: id}
+	a, err := c.Attempts.Attempt(ctx, id)
+	if err != nil {
+		return node.Node{}, node.Attempt{}, err
+	}
+	if a.State.Ended() || c.outOfBand(a.Interface) {
+		return node.Node{}, node.Attempt{}, nobody
+	}
+	n, err := c.Nodes.Node(ctx, a.NodeUUID)
+	if err != nil {
+		return node.Node{}, node.Attempt{}, err
+	}
+	if n.AttemptID != a.ID {
+		return node.Node{}, node.Attempt{}, nobody
+	}
+	return n, a, nil
+}

@@ -17,6 +17,8 @@ import (
 // Conductor knows who is expected to boot: *node.NotFound for everybody but nodes whose inspection is running.
 type Conductor interface {
 	Booting(ctx context.Context, mac string) (node.Node, node.Attempt, error)
+	// BootingAttempt is the same by the id of an attempt.
+	BootingAttempt(ctx context.Context, id string) (node.Node, node.Attempt, error)
 }
 
 // Options are what boot files are served with.
@@ -28,7 +30,9 @@ type Options struct {
 	CallbackURL func(n node.Node, a node.Attempt) string
 	// Dir holds the files that are served below /boot; it is made when missing.
 	Dir string
-	Log *slog.Logger
+	// ISOs are those of them that attempts boot from virtual drives.
+	ISOs *ISOs
+	Log  *slog.Logger
 }
 
 // Callback is the address at which the ramdisk of an attempt reports to this appliance.
@@ -54,14 +58,22 @@ func New(o Options) (*Server, error) {
 			return nil, fmt.Errorf("boot: %q is no URL that a boot script can name", s)
 		}
 	}
-	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+	root, err := openFolder(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Server{Options: o, root: root}, nil
+}
+
+func openFolder(dir string) (*os.Root, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("boot: make the folder of boot files: %w", err)
 	}
-	root, err := os.OpenRoot(o.Dir)
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("boot: open the folder of boot files: %w", err)
 	}
-	return &Server{Options: o, root: root}, nil
+	return root, nil
 }
 
 // Close closes the folder.
@@ -70,6 +82,7 @@ func (s *Server) Close() error { return s.root.Close() }
 // Register adds the routes.
 func (s *Server) Register(r fiber.Router) {
 	r.Get("/boot.ipxe", s.script)
+	r.Get("/boot/iso/:attempt/:key/:file", s.medium)
 	r.Get("/boot/:file", s.file)
 }
 
@@ -98,13 +111,7 @@ func (s *Server) script(c *fiber.Ctx) error {
 		return c.SendString(elsewhere)
 	}
 	return c.SendString("#!ipxe\n" +
-		"kernel " + s.KernelURL + " ipa-inspection-callback-url=" + callback +
-		" ipa-inspection-collectors=default,logs,pci-devices,lldp ipa-collect-lldp=1 BOOTIF=" + mac + " initrd=ramdisk\n" +
+		"kernel " + s.KernelURL + " " + parameters(callback) + " BOOTIF=" + mac + " initrd=ramdisk\n" +
 		"initrd --name ramdisk " + s.InitrdURL + "\n" +
 		"boot\n")
-}
-
-// plain tells whether a script takes the text as it is: no blanks, no line ends, nothing that iPXE would expand.
-func plain(s string) bool {
-	return !strings.Contains(s, "${") && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r >= 0x7f })
 }

@@ -32,6 +32,10 @@ func (mac expecting) Booting(_ context.Context, asked string) (node.Node, node.A
 	return node.Node{}, node.Attempt{Token: "t&0"}, nil
 }
 
+func (mac expecting) BootingAttempt(context.Context, string) (node.Node, node.Attempt, error) {
+	return node.Node{}, node.Attempt{}, &node.NotFound{What: "Attempt"}
+}
+
 func serve(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -48,7 +52,10 @@ func serve(t *testing.T) string {
 
 func serveWith(t *testing.T, o boot.Options) string {
 	t.Helper()
-	o.Conductor, o.KernelURL, o.InitrdURL = expecting("02:00:5e:00:00:01"), "http://192.0.2.1/boot/kernel", "http://192.0.2.1/boot/initrd"
+	if o.Conductor == nil {
+		o.Conductor = expecting("02:00:5e:00:00:01")
+	}
+	o.KernelURL, o.InitrdURL = "http://192.0.2.1/boot/kernel", "http://192.0.2.1/boot/initrd"
 	s, err := boot.New(o)
 	if err != nil {
 		t.Fatal(err)

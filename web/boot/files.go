@@ -1,6 +1,9 @@
 package boot
 
 import (
+	"context"
+	"crypto/subtle"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -15,21 +18,66 @@ import (
 	"cagenut/node"
 )
 
-// file sends one regular file of the folder. A single range is honoured, because BMCs read virtual media in pieces.
+// errMissing is all that anybody learns of what is not served.
+var errMissing = &node.NotFound{Text: "There is no such boot file."}
+
+// file sends one regular file of the folder.
 func (s *Server) file(c *fiber.Ctx) error {
 	name, err := url.PathUnescape(c.Params("file"))
-	missing := &node.NotFound{Text: "There is no such boot file."}
 	if err != nil {
-		return missing
+		return errMissing
 	}
+	return s.send(c, name, func(r io.Reader, _ int64) io.Reader { return r })
+}
+
+// medium sends a file as the boot medium of an attempt, with its kernel parameters in it, for as long as that runs.
+func (s *Server) medium(c *fiber.Ctx) error {
+	name, err := url.PathUnescape(strings.Clone(c.Params("file"))) // it is remembered
+	if err != nil || s.ISOs == nil || !node.IsUUID(c.Params("attempt")) {
+		return errMissing
+	}
+	n, a, err := s.Conductor.BootingAttempt(c.UserContext(), c.Params("attempt"))
+	var unknown *node.NotFound
+	if errors.As(err, &unknown) {
+		return errMissing
+	}
+	if err != nil {
+		return err
+	}
+	if subtle.ConstantTimeCompare([]byte(c.Params("key")), []byte(a.MediumKey(name))) != 1 {
+		return errMissing
+	}
+	ctx, cancel := context.WithTimeout(c.UserContext(), scanTime)
+	defer cancel()
+	found, err := s.ISOs.scanned(ctx, name)
+	text := ""
+	if err == nil && len(found.places) > 0 {
+		text, err = s.ISOs.text(n, a, found)
+	}
+	if err != nil { // it was replaced since the attempt began
+		s.Log.Error("boot: an ISO cannot be served", "node", n.UUID, "file", name, "err", err)
+		return errMissing
+	}
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	return s.send(c, name, func(r io.Reader, from int64) io.Reader {
+		return &filled{image: r, at: from, places: found.places, text: text}
+	})
+}
+
+// scanTime bounds looking through an image that was replaced since its attempt began.
+const scanTime = 20 * time.Second
+
+// send sends a regular file of the folder as change makes it, told from where on. A single range is honoured, because BMCs
+// read virtual media in pieces.
+func (s *Server) send(c *fiber.Ctx, name string, change func(r io.Reader, from int64) io.Reader) error {
 	f, err := s.root.Open(name) // refuses to leave the folder
 	if err != nil {
-		return missing
+		return errMissing
 	}
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
 		_ = f.Close()
-		return missing
+		return errMissing
 	}
 	c.Set(fiber.HeaderContentType, fiber.MIMEOctetStream)
 	c.Set(fiber.HeaderAcceptRanges, "bytes")
@@ -43,7 +91,7 @@ func (s *Server) file(c *fiber.Ctx) error {
 		c.Status(fiber.StatusPartialContent)
 		c.Set(fiber.HeaderContentRange, fmt.Sprintf("bytes %d-%d/%d", from, from+length-1, info.Size()))
 	}
-	c.Context().SetBodyStream(part{io.NewSectionReader(f, from, length), f, c.Context().Conn()}, int(length))
+	c.Context().SetBodyStream(part{change(io.NewSectionReader(f, from, length), from), f, c.Context().Conn()}, int(length))
 	return nil
 }
 

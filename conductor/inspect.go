@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"time"
 
 	"cagenut/node"
@@ -37,7 +36,7 @@ func (c *Conductor) startInspection(ctx context.Context, actor node.Actor, n nod
 		Node: n.UUID, From: n.ProvisionState, Event: node.Inspect, Hold: hold, Host: c.Host, Actor: actor, At: now,
 		LastError: &none, TargetPowerState: &noTarget, StartedAt: &now, FinishedAt: &time.Time{}, ForgetAgent: true, NewAttempt: &a,
 		CancelJobs: []node.JobKind{node.JobCleanUp, node.JobSettle},
-		Jobs:       []node.Job{{Kind: node.JobStart, Node: n.UUID, Attempt: a.ID, Hold: hold, Deadline: now.Add(c.StartTimeout)}},
+		Jobs:       []node.Job{{Kind: node.JobStart, Node: n.UUID, Attempt: a.ID, Hold: hold, Deadline: now.Add(c.startLimit(n.Interfaces.Inspect))}},
 		Audit:      c.accepted(actor, "inspect", n, a.ID, req.Reason),
 	})
 	return err
@@ -50,7 +49,7 @@ func newToken() node.Secret {
 	return node.Secret(base64.RawURLEncoding.EncodeToString(b))
 }
 
-// workStart does the next piece of a start, until the node waits for its ramdisk; an out-of-band inspection is one piece.
+// workStart does the next piece of a start, until the node waits for its ramdisk, or, out of band, until all is read.
 func (c *Conductor) workStart(ctx context.Context, j node.Job) (time.Duration, error) {
 	n, a, wanted, err := c.heldAttempt(ctx, j)
 	if err != nil || !wanted {
@@ -58,7 +57,7 @@ func (c *Conductor) workStart(ctx context.Context, j node.Job) (time.Duration, e
 	}
 	left := j.Deadline.Sub(c.Clock.Now())
 	if left <= 0 {
-		return done, c.failAttempt(ctx, n, a, j.Hold, fmt.Sprintf("unable to start inspection: the server was not ready within %s (%s)", c.StartTimeout, orNothing(a.Step)))
+		return done, c.failAttempt(ctx, n, a, j.Hold, c.late(a))
 	}
 	i, err := c.inspectInterface(a.Interface)
 	if err != nil {

@@ -2,6 +2,8 @@ package conductor
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"cagenut/node"
@@ -12,7 +14,7 @@ import (
 type OutOfBand interface {
 	InspectInterface
 	// Discover reads the hardware from the BMC, at most for as long as ctx lasts. It changes nothing there, so it may be
-	// repeated.
+	// repeated. Where the time is too short, *node.Unreachable says how much is Read: the next call goes on from there.
 	Discover(ctx context.Context, n node.Node) (node.Hardware, error)
 	// Process runs the hooks on it. owners names the node of every MAC that has a port already. An error fails the
 	// inspection with its text.
@@ -22,18 +24,50 @@ type OutOfBand interface {
 // readingBMC is the one step of an out-of-band start.
 const readingBMC = "reading the hardware from the BMC"
 
-// workOutOfBand does all of an out-of-band inspection: what the BMC tells goes through hooks and rules, and ends the attempt
-// in one transaction. An appliance that dies on the way leaves nothing behind at the BMC.
-func (c *Conductor) workOutOfBand(ctx context.Context, left time.Duration, i OutOfBand, n node.Node, a node.Attempt, j node.Job) (time.Duration, error) {
-	a.Step = readingBMC
-	if err := c.Attempts.UpdateAttempt(ctx, a, nil); err != nil {
-		return done, err
+const (
+	// readingTimes is how many start time-outs the reading of a BMC may take while it gets on: some take a second for each
+	// of hundreds of requests, and reading keeps no server from anything.
+	readingTimes = 5
+	// readingPause lets others have the BMC between two steps of reading.
+	readingPause = 200 * time.Millisecond
+)
+
+// startLimit bounds the way from `inspecting` on: into the ramdisk, or through all that the BMC has to tell.
+func (c *Conductor) startLimit(inspect string) time.Duration {
+	if c.outOfBand(inspect) {
+		return readingTimes * c.StartTimeout
 	}
-	reading, cancel := context.WithTimeout(ctx, min(left, stepTime))
+	return c.StartTimeout
+}
+
+// late is why a start ended that took too long.
+func (c *Conductor) late(a node.Attempt) string {
+	limit := c.startLimit(a.Interface)
+	if c.outOfBand(a.Interface) {
+		return fmt.Sprintf("unable to start inspection: the BMC did not tell everything within %s (%s)", limit, orNothing(a.Step))
+	}
+	return fmt.Sprintf("unable to start inspection: the server was not ready within %s (%s)", limit, orNothing(a.Step))
+}
+
+// workOutOfBand does an out-of-band inspection: what the BMC tells goes through hooks and rules, and ends the attempt in one
+// transaction. A BMC that needs longer than a step is read on in the next one, as long as each step reads more. An appliance
+// that dies on the way leaves nothing behind at the BMC.
+func (c *Conductor) workOutOfBand(ctx context.Context, left time.Duration, i OutOfBand, n node.Node, a node.Attempt, j node.Job) (time.Duration, error) {
+	if a.Step == "" {
+		a.Step = readingBMC
+		if err := c.Attempts.UpdateAttempt(ctx, a, nil); err != nil {
+			return done, err
+		}
+	}
+	reading, cancel := context.WithTimeout(ctx, min(left, c.StartTimeout, stepTime))
 	defer cancel()
 	h, err := i.Discover(reading, n)
 	if ctx.Err() != nil {
 		return done, ctx.Err() // the appliance stops: recovery decides
+	}
+	if slow := (*node.Unreachable)(nil); errors.As(err, &slow) && slow.Read > 0 {
+		a.Step = fmt.Sprintf("%s, %d parts so far", readingBMC, slow.Read)
+		return readingPause, c.Attempts.UpdateAttempt(ctx, a, nil)
 	}
 	if err != nil {
 		return done, c.failAttempt(ctx, n, a, j.Hold, "unable to start inspection: "+err.Error())

@@ -27,13 +27,21 @@ func (o outOfBand) Process(n node.Node, ports []node.Port, owners map[string]str
 type knowing struct {
 	*rack
 	hardware node.Hardware
+	slow     func() error // what comes instead, while it is not nil
 }
 
 func (k *knowing) Do(ctx context.Context, n node.Node, fn func(outofband.BMC) error) error {
 	return k.rack.Do(ctx, n, func(conductor.BMC) error { return fn(k) })
 }
 
-func (k *knowing) Hardware(context.Context) (node.Hardware, error) { return k.hardware, nil }
+func (k *knowing) Hardware(context.Context) (node.Hardware, error) {
+	if k.slow != nil {
+		if err := k.slow(); err != nil {
+			return node.Hardware{}, err
+		}
+	}
+	return k.hardware, nil
+}
 
 // outOfBandWorld is a world with a node whose BMC knows its server, which runs.
 func outOfBandWorld(t *testing.T, s conductor.Settings) (*world, node.Node, *knowing) {
@@ -166,6 +174,54 @@ func TestAnOutOfBandStartThatIsRepeatedReadsAgain(t *testing.T) {
 	if again, err := w.Work(t.Context(), job.Job, 1); err != nil || again >= 0 {
 		t.Errorf("after its end: %v, %v", again, err)
 	}
+}
+
+// outOfTime is the error of a reading that goes on next time.
+func outOfTime(read int) error {
+	return &node.Unreachable{What: "BMC 192.0.2.10", Timeout: true, Read: read, Err: context.DeadlineExceeded}
+}
+
+// A step of a job ends after 30 s, and some BMCs take minutes.
+func TestASlowBMCIsReadOnAsLongAsItGetsOn(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		steps []int // what each step has read in all; 0: nothing more
+		state node.State
+		error string
+	}{
+		{"until all is read", []int{40, 80, 120, 160, 200, 240, 250}, node.Manageable, ""},
+		{"until it says nothing more", []int{40, 80, 0}, node.InspectFailed, "unable to start inspection: BMC 192.0.2.10: context deadline exceeded"},
+		{"until its time is over", []int{20, 40, 60, 80, 100, 120, 140, 160, 180, 200, 220, 240, 260, 280, 300, 320}, node.InspectFailed,
+			"unable to start inspection: the BMC did not tell everything within 5m0s (reading the hardware from the BMC, 240 parts so far)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w, n, k := outOfBandWorld(t, conductor.Settings{StartTimeout: time.Minute})
+			step := 0
+			k.slow = func() error {
+				if step == len(c.steps) {
+					return nil
+				}
+				w.clock.advance(25 * time.Second)
+				step++
+				return outOfTime(c.steps[step-1])
+			}
+			w.must(w.ask(n, node.Inspect))
+			w.work(n.UUID, node.JobStart)
+			w.is(n, c.state, c.error)
+			same(t, "reserved", w.node(n).Reserved(), false)
+		})
+	}
+	t.Run("and says how far it is", func(t *testing.T) {
+		w, n, k := outOfBandWorld(t, conductor.Settings{})
+		k.slow = func() error { return outOfTime(40) }
+		w.must(w.ask(n, node.Inspect))
+		if again := w.step(n.UUID, node.JobStart); again <= 0 || again > time.Second {
+			t.Errorf("it goes on after %s", again)
+		}
+		now := w.node(n)
+		same(t, "state", now.ProvisionState, node.Inspecting)
+		same(t, "step", w.attempt(now).Step, "reading the hardware from the BMC, 40 parts so far")
+	})
 }
 
 func TestAServerThatReadsOutOfBandIsNotBooted(t *testing.T) {

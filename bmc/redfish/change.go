@@ -134,26 +134,24 @@ func (ch *change) follow(path string, task resource) error {
 		if err := sleep(ch.ctx, ch.pause()); err != nil {
 			return err
 		}
-		now, err := ch.glance(path)
-		if now == nil || err != nil {
+		if task, done, err = ch.glance(path); done || err != nil {
 			return err
 		}
-		task = now
 	}
 }
 
-// glance takes one look at a task: nil when there is nothing more to learn of it.
-func (ch *change) glance(path string) (resource, error) {
+// glance takes one look at a task; done is that there is nothing more to learn of it.
+func (ch *change) glance(path string) (task resource, done bool, err error) {
 	body, running, err := ch.look(path)
 	switch {
 	case status(err) == http.StatusNotFound || status(err) == http.StatusGone:
-		return nil, nil // finished and forgotten
+		return nil, true, nil // finished and forgotten
 	case err != nil:
-		return nil, err
+		return nil, false, err
 	case !running && object(body)["TaskState"] == nil:
-		return nil, nil // the monitor's last answer is that of the command
+		return nil, true, nil // the monitor's last answer is that of the command
 	}
-	return object(body), nil
+	return object(body), false, nil
 }
 
 func (ch *change) look(path string) (body json.RawMessage, running bool, err error) {

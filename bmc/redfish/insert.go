@@ -62,11 +62,10 @@ func (c *client) insert(ctx context.Context, m node.Medium, begin bool) (task st
 func (c *client) Inserted(ctx context.Context, m node.Medium, task string) (in bool, err error) {
 	if task != "" {
 		err = c.changing(ctx, "insert the virtual medium", func(ch *change) error {
-			now, err := ch.glance(task)
-			if err != nil {
-				return err
+			now, _, err := ch.glance(task)
+			if err == nil {
+				_, err = taskEnd(now)
 			}
-			_, err = taskEnd(now)
 			return err
 		})
 		if err != nil {

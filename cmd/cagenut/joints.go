@@ -127,6 +127,19 @@ func (d door) Report(ctx context.Context, actor node.Actor, body []byte, token n
 	return n.UUID, err
 }
 
+// rulebook lets the inspector service keep its rules among Ironic's.
+type rulebook struct{ *conductor.Conductor }
+
+// InspectionRule is introspection.Rules'.
+func (b rulebook) InspectionRule(ctx context.Context, uuid string) (node.InspectionRule, error) {
+	return b.Rules.InspectionRule(ctx, uuid)
+}
+
+// InspectionRules is introspection.Rules'.
+func (b rulebook) InspectionRules(ctx context.Context, f node.RuleFilter) ([]node.InspectionRule, error) {
+	return b.Rules.InspectionRules(ctx, f)
+}
+
 var (
 	_ conductor.OutOfBand = outOfBand{}
 

@@ -42,6 +42,7 @@ type Needs struct {
 	Runs    Runs
 	Verbs   Verbs
 	Reports Reports
+	Rules   Rules
 }
 
 // Service answers for introspections.
@@ -73,6 +74,9 @@ func inBand(inspectInterface string) bool {
 // *node.Invalid, because nothing but this service can bring the server into its ramdisk.
 func (s *Service) Start(ctx context.Context, actor node.Actor, ident string, manageBoot *bool) error {
 	n, err := s.Nodes.Node(ctx, ident)
+	if missing(err) {
+		return &node.NotFound{Text: fmt.Sprintf("Node %s was not found in Ironic", ident)}
+	}
 	if err != nil {
 		return err
 	}

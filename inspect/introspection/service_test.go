@@ -223,7 +223,7 @@ func TestStart(t *testing.T) {
 		{"takes manage_boot=true", "inspector", "n1", &yes, nil, "", 1},
 		{"always manages boot", "agent", "n1", &no, nil, "*node.Invalid manage_boot=false is not possible: this inspector always manages the boot of the nodes that it inspects.", 0},
 		{"refuses what it could not show", "redfish", "n1", nil, nil, "*node.Invalid Node " + uuid(1) + " has the inspect interface redfish, which works without a ramdisk: start its inspection with the verb inspect, or set its inspect_interface to agent.", 0},
-		{"does not know every node", "agent", "nobody", nil, nil, "*node.NotFound Node nobody could not be found.", 0},
+		{"does not know every node", "agent", "nobody", nil, nil, "*node.NotFound Node nobody was not found in Ironic", 0},
 		{"passes a refusal on", "agent", "n1", nil, &node.InvalidTransition{Node: uuid(1), From: node.Available, Event: node.Abort}, `*node.InvalidTransition The requested action "abort" can not be performed on node "` + uuid(1) + `" while it is in state "available".`, 1},
 		{"names no holder of a lock", "agent", "n1", nil, &node.Locked{Node: uuid(1), Holder: "rack1"}, "*node.Conflict Node is locked, please, retry later", 1},
 	} {

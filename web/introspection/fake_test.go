@@ -38,6 +38,7 @@ type rack struct {
 	actors   []node.Actor
 	bodies   []int
 	broken   error
+	rules    []node.InspectionRule
 }
 
 func newRack() *rack {
@@ -157,12 +158,53 @@ func (r *rack) Report(_ context.Context, actor node.Actor, body []byte, token no
 	return "", node.ErrNotReported
 }
 
+func (r *rack) rule(uuid string) int {
+	return slices.IndexFunc(r.rules, func(rule node.InspectionRule) bool { return rule.UUID == uuid })
+}
+
+func (r *rack) InspectionRule(_ context.Context, uuid string) (node.InspectionRule, error) {
+	if i := r.rule(uuid); i >= 0 {
+		return r.rules[i], nil
+	}
+	return node.InspectionRule{}, &node.NotFound{What: "Rule", Ident: uuid}
+}
+
+func (r *rack) InspectionRules(context.Context, node.RuleFilter) ([]node.InspectionRule, error) {
+	return r.rules, nil
+}
+
+func (r *rack) CreateInspectionRule(_ context.Context, actor node.Actor, rule node.InspectionRule) (node.InspectionRule, error) {
+	if rule.UUID == "" {
+		rule.UUID = node.NewUUID()
+	}
+	if r.rule(rule.UUID) >= 0 {
+		return rule, &node.Exists{Text: "A rule with UUID " + rule.UUID + " already exists."}
+	}
+	rule.CreatedAt = began.Add(time.Duration(len(r.rules)) * time.Second)
+	r.actors, r.rules = append(r.actors, actor), append(r.rules, rule)
+	return rule, rule.Validate()
+}
+
+func (r *rack) DeleteInspectionRule(_ context.Context, _ node.Actor, uuid string) error {
+	i := r.rule(uuid)
+	if i < 0 {
+		return &node.NotFound{What: "Rule", Ident: uuid}
+	}
+	r.rules = slices.Delete(r.rules, i, i+1)
+	return nil
+}
+
+func (r *rack) DeleteInspectionRules(context.Context, node.Actor) error {
+	r.rules = nil
+	return nil
+}
+
 // serve serves the API over a real socket and gives its address.
 func serve(t *testing.T, r *rack, guard fiber.Handler) string {
 	t.Helper()
 	app := web.NewApp(web.AppOptions{Errors: []web.ErrorShape{introspection.ErrorShape()}})
 	introspection.Register(app, introspection.Options{
-		Service: service.New(service.Needs{Nodes: r, Runs: r, Verbs: r, Reports: r}), Guard: guard,
+		Service: service.New(service.Needs{Nodes: r, Runs: r, Verbs: r, Reports: r, Rules: r}), Guard: guard,
 	})
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -20,6 +20,12 @@ type Service interface {
 	Abort(ctx context.Context, actor node.Actor, ident string) error
 	Data(ctx context.Context, ident string) ([]byte, error)
 	Report(ctx context.Context, actor node.Actor, body []byte, token node.Secret) (nodeUUID string, err error)
+
+	ListRules(ctx context.Context) ([]introspection.Rule, error)
+	ShowRule(ctx context.Context, uuid string) (introspection.Rule, error)
+	CreateRule(ctx context.Context, actor node.Actor, r introspection.Rule) (introspection.Rule, error)
+	DeleteRule(ctx context.Context, actor node.Actor, uuid string) error
+	DeleteRules(ctx context.Context, actor node.Actor) error
 }
 
 // Options are what the API is served with.
@@ -96,6 +102,7 @@ func (a *api) resources(c *fiber.Ctx) error {
 	return c.JSON(map[string][]resource{"resources": {
 		{"introspection", a.self(c, "/v1/introspection")},
 		{"continue", a.self(c, "/v1/continue")},
+		{"rules", a.self(c, "/v1/rules")},
 	}})
 }
 

@@ -33,8 +33,19 @@ func (f *fault) Error() string { return f.text }
 
 var version = regexp.MustCompile(`^([0-9]+)\.([0-9]+)$`)
 
-// negotiate refuses versions that are not served (contract.md §5.1, G31). Within the range all are served alike: what
-// differs between them is about rules and stored raw data.
+// minorKey is where a request keeps the version 1.N that it asks for.
+type minorKey struct{}
+
+// askedMinor is the version 1.N that a request asks for; the newest where it says nothing.
+func askedMinor(c *fiber.Ctx) int {
+	if n, ok := c.Locals(minorKey{}).(int); ok {
+		return n
+	}
+	return newestMinor
+}
+
+// negotiate refuses versions that are not served (contract.md §5.1, G31). Within the range all are served alike, but for the
+// answer to a new rule.
 func negotiate(c *fiber.Ctx) error {
 	setVersions(c)
 	asked := strings.TrimSpace(c.Get(headerVersion))
@@ -51,6 +62,7 @@ func negotiate(c *fiber.Ctx) error {
 	if errors.Join(tooLong, tooLongToo) != nil || major != 1 || minor > newestMinor {
 		return &fault{fiber.StatusNotAcceptable, fmt.Sprintf("Unsupported API version %s, supported range is %s to %s", asked, oldestVersion, newestVersion)}
 	}
+	c.Locals(minorKey{}, minor)
 	return c.Next()
 }
 

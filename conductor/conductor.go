@@ -16,7 +16,11 @@ type Needs struct {
 	Watched  Watched
 	BMCs     BMCs
 	Reports  Reports
+	Logs     LogArchives
 	Rules    Rules
+	// Inspections and Signs are what is left of inspections.
+	Inspections Inspections
+	Signs       Signs
 	// RuleEngine carries the rules out.
 	RuleEngine RuleEngine
 	// Inspect holds the inspect interfaces by name.

@@ -50,3 +50,16 @@ func (c *Conductor) end(ctx context.Context, actor node.Actor, n node.Node, a no
 func (c *Conductor) failAttempt(ctx context.Context, n node.Node, a node.Attempt, held, text string) error {
 	return c.end(ctx, node.System(), n, a, held, node.Fail, node.Ending{Outcome: node.Failed, LastError: text, Error: text, CleanUp: true, Notes: a.Notes})
 }
+
+// timeOut ends the attempt of a node, and says how far its server had come.
+func (c *Conductor) timeOut(ctx context.Context, n node.Node) error {
+	a, err := c.Attempts.Attempt(ctx, n.AttemptID)
+	if err != nil {
+		return err
+	}
+	text := timedOut
+	if _, advice, err := c.HowFar(ctx, a); err == nil && advice != "" {
+		text += " " + advice
+	}
+	return c.end(ctx, node.System(), n, a, "", node.Fail, node.Ending{Outcome: node.TimedOut, LastError: text, Error: "Introspection timeout", CleanUp: true, Notes: a.Notes})
+}

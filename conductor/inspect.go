@@ -85,6 +85,9 @@ func (c *Conductor) started(ctx context.Context, n node.Node, a node.Attempt, j 
 			return done, err
 		}
 	}
+	for _, kind := range p.Signs {
+		c.Sign(ctx, n.UUID, a.ID, kind, "")
+	}
 	a.Step, a.Notes = p.Step, append(a.Notes, p.Notes...)
 	if err := c.Attempts.UpdateAttempt(ctx, a, nil); err != nil {
 		return done, err

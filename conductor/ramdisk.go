@@ -31,6 +31,7 @@ func (c *Conductor) Lookup(ctx context.Context, actor node.Actor, req LookupRequ
 	if err != nil {
 		return node.Node{}, "", err
 	}
+	c.signOf(ctx, n, node.SignLookup, actor.Address)
 	if !tooOld(req.Minor, tokenSince) {
 		return c.withToken(ctx, actor, n)
 	}
@@ -241,5 +242,8 @@ func (c *Conductor) noteHeartbeat(ctx context.Context, actor node.Actor, n node.
 		m.Unset = agentURLKey
 	}
 	_, err := c.Moves.Move(ctx, m)
+	if err == nil {
+		c.signOf(ctx, n, node.SignHeartbeat, actor.Address)
+	}
 	return err
 }

@@ -68,6 +68,7 @@ func (c *Conductor) addressee(ctx context.Context, actor node.Actor, r ReportReq
 			// The server was faster than the start job, which still holds the node: the ramdisk tries again on 409.
 			return node.Node{}, "", &node.Locked{Node: proven.NodeUUID, Holder: c.Host}
 		case proven.State.Ended():
+			c.keepLateLogs(ctx, proven, r.Body)
 			return node.Node{}, "", c.tooLate(ctx, actor, proven)
 		case proven.State != node.RunWaiting:
 			return node.Node{}, "", fmt.Errorf("attempt %s has its report: %w", proven.ID, node.ErrNotReported)
@@ -219,12 +220,14 @@ func (c *Conductor) workFinish(ctx context.Context, j node.Job) (time.Duration, 
 	}
 	if c.Clock.Now().Sub(r.At) > finishPatience {
 		// Whatever goes wrong again and again, it must not hold the node for ever.
-		return done, c.failAttempt(ctx, n, a, j.Hold, fmt.Sprintf("Failed to finish inspection: the report could not be worked up within %s", finishPatience))
+		return done, c.failAttempt(ctx, n, a, j.Hold, fmt.Sprintf("%sthe report could not be worked up within %s", failedToFinish, finishPatience))
 	}
+	c.Sign(ctx, n.UUID, a.ID, node.SignHooks, "")
+	r = c.keepLogs(ctx, a, r)
 	ports, owners, err := c.portsFor(ctx, n, r.Body)
 	if invalid := (*node.Invalid)(nil); errors.As(err, &invalid) {
 		// Only what a foreign inspector stored comes here unread.
-		return done, c.failAttempt(ctx, n, a, j.Hold, "Failed to finish inspection: "+invalid.Text)
+		return done, c.failAttempt(ctx, n, a, j.Hold, failedToFinish+invalid.Text)
 	}
 	if err != nil {
 		return done, err
@@ -235,7 +238,7 @@ func (c *Conductor) workFinish(ctx context.Context, j node.Job) (time.Duration, 
 	}
 	a.Notes = append(a.Notes, f.Notes...)
 	if err != nil {
-		return done, c.failAttempt(ctx, n, a, j.Hold, "Failed to finish inspection: "+err.Error())
+		return done, c.failAttempt(ctx, n, a, j.Hold, failedToFinish+err.Error())
 	}
 	return done, c.finish(ctx, j, n, a, ports, f)
 }
@@ -265,7 +268,7 @@ func (c *Conductor) portsAndOwners(ctx context.Context, n node.Node, macs []stri
 }
 
 // Booting finds whose network boot a MAC is: the node and its running attempt, or *node.NotFound for everybody who is not
-// being inspected.
+// being inspected. It is noted as a sign of life.
 func (c *Conductor) Booting(ctx context.Context, mac string) (node.Node, node.Attempt, error) {
 	nobody := &node.NotFound{What: "Booting node", Ident: mac}
 	ports, err := c.Ports.Ports(ctx, node.PortFilter{Addresses: []string{mac}})
@@ -286,6 +289,7 @@ func (c *Conductor) Booting(ctx context.Context, mac string) (node.Node, node.At
 	if a.State != node.RunStarting && a.State != node.RunWaiting || c.outOfBand(a.Interface) {
 		return node.Node{}, node.Attempt{}, nobody
 	}
+	c.Sign(ctx, n.UUID, a.ID, node.SignBootScript, mac)
 	return n, a, nil
 }
 

@@ -55,10 +55,7 @@ func (c *Conductor) endWaits(ctx context.Context) error {
 	}
 	var errs []error
 	for _, n := range late {
-		a, err := c.Attempts.Attempt(ctx, n.AttemptID)
-		if err == nil {
-			err = c.end(ctx, node.System(), n, a, "", node.Fail, node.Ending{Outcome: node.TimedOut, LastError: timedOut, Error: "Introspection timeout", CleanUp: true, Notes: a.Notes})
-		}
+		err := c.timeOut(ctx, n)
 		// Whoever was first has ended it, or works on it: the next round looks again.
 		if err != nil && !errors.Is(err, node.ErrLost) {
 			errs = append(errs, fmt.Errorf("node %s: %w", n.UUID, err))
@@ -147,6 +144,13 @@ func (c *Conductor) recover(ctx context.Context, n node.Node) error {
 			return err
 		}
 		return c.failAttempt(ctx, n, a, n.ReservationID, "unable to start inspection: "+why)
+	}
+	if n.AttemptID != "" {
+		if a, err := c.Attempts.Attempt(ctx, n.AttemptID); err == nil && a.State == node.RunReapplying {
+			return nil // its job finishes it
+		} else if err != nil && !missing(err) {
+			return err
+		}
 	}
 	return c.powerEnded(ctx, n, node.Job{Hold: n.ReservationID, Actor: node.System()}, "", "Pending power operation was given up. "+why)
 }

@@ -13,8 +13,9 @@ import (
 	"cagenut/node"
 )
 
-// contract.md §2.9, word for word.
-const timeoutText = "Timeout reached while inspecting the node. Please check if the ramdisk responsible for the inspection is running on the node."
+// contract.md §2.9, word for word; then what we know beyond it.
+const timeoutText = "Timeout reached while inspecting the node. Please check if the ramdisk responsible for the inspection is running on the node." +
+	" No boot file was fetched: check the cabling of the boot NIC, its network, and that the server boots from it."
 
 func TestWaitTimesOutOnceAndInMaintenanceToo(t *testing.T) {
 	for name, maintenance := range map[string]bool{"a plain node": false, "a node in maintenance (G11)": true} {
@@ -61,7 +62,7 @@ func TestThreeHundredWaitsTimeOutTogether(t *testing.T) {
 	all := make([]node.Node, 300)
 	for i := range all {
 		n := w.enrolled(node.Manageable, "agent")
-		a := node.Attempt{ID: node.NewUUID(), NodeUUID: n.UUID, Interface: "agent", Token: node.Secret(node.NewUUID()), State: node.RunWaiting, StartedAt: w.clock.Now()}
+		a := node.Attempt{ID: node.NewUUID(), NodeUUID: n.UUID, Interface: "agent", Token: node.Secret(node.NewUUID()), State: node.RunWaiting, StartedAt: w.clock.Now(), WaitingAt: w.clock.Now()}
 		now := w.clock.Now()
 		_, err := w.store.Move(t.Context(), node.Move{Node: n.UUID, From: node.Manageable, Event: node.Inspect, Then: []node.Event{node.Wait}, At: now, StartedAt: &now, NewAttempt: &a})
 		w.must(err)

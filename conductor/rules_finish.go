@@ -36,35 +36,69 @@ type RuleEngine interface {
 // finish lets the inspection rules work on what the hooks found, and ends the attempt with all of it, or with what a rule
 // had against it.
 func (c *Conductor) finish(ctx context.Context, j node.Job, n node.Node, a node.Attempt, ports []node.Port, f Findings) error {
-	rules, err := c.Rules.InspectionRules(ctx, node.RuleFilter{Phase: node.RulePhaseMain})
+	w, err := c.workUp(ctx, n, &a, ports, f)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if refused := (*refusedByRule)(nil); errors.As(err, &refused) {
+		return c.failAttempt(ctx, n, a, j.Hold, failedToFinish+err.Error())
+	}
 	if err != nil {
 		return err
+	}
+	now := w.move.Inventory.CreatedAt
+	w.move.FinishedAt = &now
+	err = c.end(ctx, j.Actor, w.node, a, j.Hold, node.Done, node.Ending{Outcome: node.Succeeded, CleanUp: true, Notes: a.Notes, Move: w.move})
+	if taken, by := w.nameTaken(err); by {
+		return c.failAttempt(ctx, n, a, j.Hold, failedToFinish+taken)
+	}
+	return err
+}
+
+const failedToFinish = "Failed to finish inspection: "
+
+// refusedByRule is what an inspection rule had against a report, or could not do.
+type refusedByRule struct{ error }
+
+// workedUp is what hooks and rules made of a report, ready to be stored.
+type workedUp struct {
+	node  node.Node // as it was, with what the rules changed
+	move  node.Move // with the documents, the ports and the changes
+	named bool      // whether rules gave names
+}
+
+// nameTaken says so where a name that a rule gave is another's. Trying again would not help.
+func (w workedUp) nameTaken(err error) (text string, by bool) {
+	taken := (*node.Exists)(nil)
+	if !errors.As(err, &taken) || !taken.Name || !w.named {
+		return "", false
+	}
+	return "a name that an inspection rule gives is taken: " + taken.Text, true
+}
+
+// workUp lets the inspection rules work on what the hooks found. Their notes go to the attempt, also beside an error; a
+// *refusedByRule is of the report, any other error of ours.
+func (c *Conductor) workUp(ctx context.Context, n node.Node, a *node.Attempt, ports []node.Port, f Findings) (workedUp, error) {
+	rules, err := c.Rules.InspectionRules(ctx, node.RuleFilter{Phase: node.RulePhaseMain})
+	if err != nil {
+		return workedUp{}, err
 	}
 	found := n
 	found.Properties = f.Properties
 	before := f.over(ports)
 	ruled, err := c.RuleEngine.Apply(ctx, RuleInput{Rules: rules, Node: found, Ports: before, Inventory: f.Inventory, PluginData: f.PluginData})
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
 	a.Notes = append(a.Notes, ruled.Notes...)
 	if err != nil {
-		return c.failAttempt(ctx, n, a, j.Hold, "Failed to finish inspection: "+err.Error())
+		return workedUp{}, &refusedByRule{err}
 	}
 	f.takeOver(ruled.Ports)
-	now := c.Clock.Now()
-	err = c.end(ctx, j.Actor, ruled.Node, a, j.Hold, node.Done, node.Ending{
-		Outcome: node.Succeeded, CleanUp: true, Notes: a.Notes,
-		Move: node.Move{
-			FinishedAt: &now, Properties: ruled.Node.Properties, As: &ruled.Node, Changed: ruled.Changed, NewPorts: f.NewPorts, PortUpdates: f.PortUpdates,
-			Inventory: &node.Inventory{NodeUUID: n.UUID, AttemptID: a.ID, Inventory: f.Inventory, PluginData: ruled.PluginData, CreatedAt: now},
+	return workedUp{
+		node: ruled.Node, named: named(n, before, ruled),
+		move: node.Move{
+			Properties: ruled.Node.Properties, As: &ruled.Node, Changed: ruled.Changed, NewPorts: f.NewPorts, PortUpdates: f.PortUpdates,
+			Inventory: &node.Inventory{NodeUUID: n.UUID, AttemptID: a.ID, Inventory: f.Inventory, PluginData: ruled.PluginData, CreatedAt: c.Clock.Now()},
 		},
-	})
-	if taken := (*node.Exists)(nil); errors.As(err, &taken) && taken.Name && named(n, before, ruled) {
-		// A name that a rule gave is another's. Trying again would not help.
-		return c.failAttempt(ctx, n, a, j.Hold, "Failed to finish inspection: a name that an inspection rule gives is taken: "+taken.Text)
-	}
-	return err
+	}, nil
 }
 
 // named tells whether rules gave names that were not there before.

@@ -43,6 +43,8 @@ func (c *Conductor) work(ctx context.Context, j node.Job, round int) (time.Durat
 		return c.workPower(ctx, j, round)
 	case node.JobSettle:
 		return c.workSettle(ctx, j)
+	case node.JobReapply:
+		return c.workReapply(ctx, j)
 	}
 	return done, fmt.Errorf("unknown job %q", j.Kind)
 }

@@ -5,18 +5,19 @@ import "time"
 // RunState is the state of an attempt as the inspector's API tells it (contract.md §5.3).
 type RunState string
 
-// The states of a run that this appliance uses; `reapplying` and `enrolling` of the contract come with those features.
+// The states of a run that this appliance uses.
 const (
 	RunStarting   RunState = "starting"
 	RunWaiting    RunState = "waiting"
 	RunProcessing RunState = "processing"
 	RunFinished   RunState = "finished"
 	RunError      RunState = "error"
+	RunReapplying RunState = "reapplying" // the stored report of an ended run is worked up once more
 )
 
 // RunStates lists every state that the inspector's API knows; a filter may name any of them.
 func RunStates() []RunState {
-	return []RunState{RunStarting, RunWaiting, RunProcessing, RunFinished, RunError, "reapplying", "enrolling", "aborting"}
+	return []RunState{RunStarting, RunWaiting, RunProcessing, RunFinished, RunError, RunReapplying, "enrolling", "aborting"}
 }
 
 // Ended tells whether the run is over.
@@ -95,22 +96,6 @@ const (
 	CleanUpGivenUp   CleanUpState = "given up"
 	CleanUpCancelled CleanUpState = "cancelled" // a newer attempt or a delete took over
 )
-
-// Inventory is what an inspection stored (contract.md §4.6): two JSON documents, byte for byte as they are served.
-type Inventory struct {
-	NodeUUID   string
-	AttemptID  string
-	Inventory  []byte
-	PluginData []byte
-	CreatedAt  time.Time
-}
-
-// Report is what a ramdisk posted for an attempt, kept until its hooks have run.
-type Report struct {
-	AttemptID string
-	Body      []byte // the whole JSON document, at most 16 MiB
-	At        time.Time
-}
 
 // Severity of a history entry.
 type Severity string

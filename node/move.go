@@ -45,6 +45,8 @@ type Move struct {
 
 	NewAttempt   *Attempt // becomes the node's attempt
 	AttemptState RunState // new state of the node's attempt; "" as it is
+	AttemptError string   // with AttemptState, what a reapplied report ran into
+	AttemptNotes []string // with AttemptState, the notes of the attempt; nil: as they are
 	Report       *Report  // stored beside the attempt
 	Proof        Proof    // of that report
 	Inventory    *Inventory
@@ -84,6 +86,7 @@ const (
 	JobCleanUp JobKind = "cleanup" // after an attempt: power off, override removed
 	JobPower   JobKind = "power"   // a power action asked for by somebody
 	JobSettle  JobKind = "settle"  // makes sure that a foreign inspector really ended a run
+	JobReapply JobKind = "reapply" // a stored report is worked up once more, or another in its place
 )
 
 // Job is work that outlives a request, inserted in the transaction of the state change.

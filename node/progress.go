@@ -23,6 +23,8 @@ type Progress struct {
 	BootMedium *string
 	// Notes are things to know that failed nothing; they are added to those of the attempt.
 	Notes []string
+	// Signs are the signs of life that this piece of a start has seen.
+	Signs []SignKind
 	// Power is the power state that was last confirmed; "" where none was read.
 	Power PowerState
 }

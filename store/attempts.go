@@ -49,24 +49,6 @@ type attemptRow struct {
 
 func (attemptRow) TableName() string { return "attempts" }
 
-type reportRow struct {
-	AttemptID string `gorm:"primaryKey"`
-	Body      []byte
-	At        int64
-}
-
-func (reportRow) TableName() string { return "reports" }
-
-type inventoryRow struct {
-	NodeUUID   string `gorm:"primaryKey"`
-	AttemptID  string
-	Inventory  []byte
-	PluginData []byte
-	CreatedAt  int64 `gorm:"autoCreateTime:false"`
-}
-
-func (inventoryRow) TableName() string { return "inventories" }
-
 func (s *Store) attemptRow(a node.Attempt) (attemptRow, error) {
 	notes, err := json.Marshal(append([]string{}, a.Notes...))
 	if err != nil {
@@ -156,19 +138,6 @@ func (s *Store) Attempts(ctx context.Context, f node.RunFilter) ([]node.Attempt,
 		}
 	}
 	return out, nil
-}
-
-// Report is the stored report of an attempt that its hooks have not finished with.
-func (s *Store) Report(ctx context.Context, attempt string) (node.Report, error) {
-	var r reportRow
-	err := s.read.WithContext(ctx).Where("attempt_id = ?", attempt).Take(&r).Error
-	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return node.Report{}, &node.NotFound{What: "Report of attempt", Ident: attempt}
-	}
-	if err != nil {
-		return node.Report{}, fmt.Errorf("read the report of attempt %s: %w", attempt, err)
-	}
-	return node.Report{AttemptID: r.AttemptID, Body: r.Body, At: fromMicros(r.At)}, nil
 }
 
 // UpdateAttempt stores how far the work on an attempt has come, and what the node's last_error says of it now.
@@ -264,15 +233,28 @@ func (tx *transaction) createAttempt(a node.Attempt) error {
 	return tx.Create(&r).Error
 }
 
+// setAttemptState moves a run. How an attempt ended is never touched: what a reapplied report comes to is written
+// beside it.
 func (tx *transaction) setAttemptState(m node.Move) error {
-	set := map[string]any{"state": string(m.AttemptState)}
+	set, where := map[string]any{"state": string(m.AttemptState)}, "id = ? AND ended_at = 0"
 	switch m.AttemptState {
 	case node.RunWaiting:
 		set["waiting_at"] = micros(m.At)
 	case node.RunProcessing:
 		set["report_at"], set["proof"] = micros(m.At), string(m.Proof)
+	case node.RunReapplying:
+		set["error"], where = "", "id = ? AND ended_at <> 0"
+	case node.RunFinished, node.RunError: // of a reapplied report
+		set["error"], where = m.AttemptError, "id = ? AND state = '"+string(node.RunReapplying)+"'"
 	}
-	n, err := tx.cas(&attemptRow{}, set, "id = ? AND ended_at = 0", m.Attempt)
+	if m.AttemptNotes != nil {
+		notes, err := json.Marshal(m.AttemptNotes)
+		if err != nil {
+			return err
+		}
+		set["notes"] = string(notes)
+	}
+	n, err := tx.cas(&attemptRow{}, set, where, m.Attempt)
 	if err == nil && n == 0 {
 		return node.ErrLost
 	}
@@ -306,17 +288,12 @@ func (tx *transaction) endAttempt(e node.Ending) error {
 	if n == 0 {
 		return node.ErrLost
 	}
-	return tx.Where("attempt_id = ?", e.Move.Attempt).Delete(&reportRow{}).Error
+	return nil
 }
 
 func (tx *transaction) cancelCleanUps(nodeUUID string) error {
 	_, err := tx.cas(&attemptRow{}, map[string]any{"clean_up": string(node.CleanUpCancelled)}, "node_uuid = ? AND clean_up = ?", nodeUUID, node.CleanUpPending)
 	return err
-}
-
-func (tx *transaction) putInventory(i node.Inventory) error {
-	r := inventoryRow{NodeUUID: i.NodeUUID, AttemptID: i.AttemptID, Inventory: i.Inventory, PluginData: i.PluginData, CreatedAt: micros(i.CreatedAt)}
-	return tx.Save(&r).Error
 }
 
 // serial is the machine's serial number in an inventory, for the search box.

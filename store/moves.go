@@ -12,9 +12,13 @@ import (
 
 // Move carries out one transition, and everything that belongs to it, in one transaction.
 func (s *Store) Move(ctx context.Context, m node.Move) (node.Node, error) {
+	kept, err := packed(m) // outside of the transaction: others want to write too
+	if err != nil {
+		return node.Node{}, fmt.Errorf("move node %s: %w", m.Node, err)
+	}
 	var after node.Node
-	err := s.inTurn(ctx, func(tx *transaction) (err error) {
-		after, err = tx.move(ctx, m)
+	err = s.inTurn(ctx, func(tx *transaction) (err error) {
+		after, err = tx.move(ctx, m, kept)
 		return err
 	})
 	return after, err
@@ -23,9 +27,13 @@ func (s *Store) Move(ctx context.Context, m node.Move) (node.Node, error) {
 // EndAttempt ends an attempt and moves its node, in one transaction. Of several that try, exactly one finds the attempt
 // still running; the others get node.ErrLost.
 func (s *Store) EndAttempt(ctx context.Context, e node.Ending) (node.Node, error) {
+	kept, err := packed(e.Move)
+	if err != nil {
+		return node.Node{}, fmt.Errorf("end attempt %s: %w", e.Move.Attempt, err)
+	}
 	var after node.Node
-	err := s.inTurn(ctx, func(tx *transaction) (err error) {
-		if after, err = tx.move(ctx, e.Move); err != nil {
+	err = s.inTurn(ctx, func(tx *transaction) (err error) {
+		if after, err = tx.move(ctx, e.Move, kept); err != nil {
 			return err
 		}
 		return tx.endAttempt(e)
@@ -33,7 +41,7 @@ func (s *Store) EndAttempt(ctx context.Context, e node.Ending) (node.Node, error
 	return after, err
 }
 
-func (tx *transaction) move(ctx context.Context, m node.Move) (node.Node, error) {
+func (tx *transaction) move(ctx context.Context, m node.Move, kept keptDocuments) (node.Node, error) {
 	to, err := destination(m)
 	if err != nil {
 		return node.Node{}, err
@@ -53,7 +61,7 @@ func (tx *transaction) move(ctx context.Context, m node.Move) (node.Node, error)
 	if n == 0 {
 		return node.Node{}, node.ErrLost
 	}
-	if err := tx.moveTheRest(ctx, m, to); err != nil {
+	if err := tx.moveTheRest(ctx, m, kept, to); err != nil {
 		return node.Node{}, fmt.Errorf("move node %s: %w", m.Node, err)
 	}
 	return tx.store.findNode(tx.DB, m.Node)
@@ -158,7 +166,7 @@ func (tx *transaction) internal(m node.Move) (string, error) {
 }
 
 // moveTheRest writes what a move brings along beside the node's own row.
-func (tx *transaction) moveTheRest(ctx context.Context, m node.Move, to node.State) error {
+func (tx *transaction) moveTheRest(ctx context.Context, m node.Move, kept keptDocuments, to node.State) error {
 	var errs []error
 	do := func(err error) { errs = append(errs, err) }
 	if m.As != nil {
@@ -185,10 +193,10 @@ func (tx *transaction) moveTheRest(ctx context.Context, m node.Move, to node.Sta
 		do(tx.setAttemptState(m))
 	}
 	if m.Report != nil {
-		do(tx.Create(&reportRow{AttemptID: m.Report.AttemptID, Body: m.Report.Body, At: micros(m.Report.At)}).Error)
+		do(tx.keepReport(m.Node, *m.Report, kept))
 	}
 	if m.Inventory != nil {
-		do(tx.putInventory(*m.Inventory))
+		do(tx.keepInventory(*m.Inventory, kept))
 	}
 	for _, p := range m.NewPorts {
 		do(tx.createPort(p))

@@ -232,21 +232,3 @@ func (s *Store) PowerUnchecked(ctx context.Context, t time.Time, limit int) ([]n
 		Where("power_checked_at < ? AND reservation_id = '' AND NOT maintenance AND provision_state NOT IN ?", micros(t), []node.State{node.Enroll, node.Verifying, node.AdoptFailed}).
 		Order("power_checked_at").Limit(limit))
 }
-
-// Inventory is what the last successful inspection of a node stored.
-func (s *Store) Inventory(ctx context.Context, nodeUUID string) (node.Inventory, error) {
-	db := s.read.WithContext(ctx)
-	var r inventoryRow
-	err := db.Where("node_uuid = ?", nodeUUID).Take(&r).Error
-	if errors.Is(err, gorm.ErrRecordNotFound) {
-		n, err := s.findNode(db, nodeUUID)
-		if err != nil {
-			return node.Inventory{}, err
-		}
-		return node.Inventory{}, &node.NotFound{Text: fmt.Sprintf("Node inventory record for node %d could not be found.", n.ID)}
-	}
-	if err != nil {
-		return node.Inventory{}, fmt.Errorf("read the inventory of node %s: %w", nodeUUID, err)
-	}
-	return node.Inventory{NodeUUID: r.NodeUUID, AttemptID: r.AttemptID, Inventory: r.Inventory, PluginData: r.PluginData, CreatedAt: fromMicros(r.CreatedAt)}, nil
-}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"embed"
@@ -36,7 +37,12 @@ type Options struct {
 	Seal *Seal  // for the secrets
 	Log  *slog.Logger
 	Now  func() time.Time // time.Now if nil
+	// InspectionsKept is how many reports, inventories and logs are kept of each node, the newest; 10 if 0.
+	InspectionsKept int
 }
+
+// InspectionsKept is what is kept of each node unless [Options] say otherwise.
+const InspectionsKept = 10
 
 // Store is the database.
 type Store struct {
@@ -47,6 +53,7 @@ type Store struct {
 	queue Queue
 	hub   *hub
 	now   func() time.Time
+	kept  int // inspections of each node
 }
 
 // Open opens the database and brings it to the newest schema.
@@ -72,7 +79,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	reader.SetMaxOpenConns(2 * runtime.NumCPU())
 	reader.SetMaxIdleConns(2 * runtime.NumCPU())
 
-	s := &Store{turn: make(chan struct{}, 1), seal: o.Seal, hub: newHub(), now: o.Now}
+	s := &Store{turn: make(chan struct{}, 1), seal: o.Seal, hub: newHub(), now: o.Now, kept: cmp.Or(o.InspectionsKept, InspectionsKept)}
 	if s.write, err = gormOn(writer, o.Log); err == nil {
 		s.read, err = gormOn(reader, o.Log)
 	}

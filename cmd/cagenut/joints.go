@@ -9,6 +9,7 @@ import (
 	"cagenut/conductor"
 	"cagenut/inspect/managedboot"
 	"cagenut/inspect/outofband"
+	"cagenut/inspect/ramdisklogs"
 	"cagenut/inspect/rules"
 	"cagenut/node"
 	"cagenut/store"
@@ -143,10 +144,13 @@ func (b rulebook) InspectionRules(ctx context.Context, f node.RuleFilter) ([]nod
 var (
 	_ conductor.OutOfBand = outOfBand{}
 
-	_ conductor.Nodes    = (*store.Store)(nil)
-	_ conductor.Moves    = (*store.Store)(nil)
-	_ conductor.Attempts = (*store.Store)(nil)
-	_ conductor.Ports    = (*store.Store)(nil)
-	_ conductor.Watched  = (*store.Store)(nil)
-	_ conductor.Rules    = (*store.Store)(nil)
+	_ conductor.Nodes       = (*store.Store)(nil)
+	_ conductor.Moves       = (*store.Store)(nil)
+	_ conductor.Attempts    = (*store.Store)(nil)
+	_ conductor.Ports       = (*store.Store)(nil)
+	_ conductor.Watched     = (*store.Store)(nil)
+	_ conductor.Rules       = (*store.Store)(nil)
+	_ conductor.Inspections = (*store.Store)(nil)
+	_ conductor.Signs       = (*store.Store)(nil)
+	_ conductor.LogArchives = ramdisklogs.Archives{}
 )

@@ -25,6 +25,7 @@ import (
 	"cagenut/inspect/introspection"
 	"cagenut/inspect/managedboot"
 	"cagenut/inspect/outofband"
+	"cagenut/inspect/ramdisklogs"
 	"cagenut/inspect/rules"
 	"cagenut/node"
 	"cagenut/store"
@@ -154,7 +155,8 @@ func (a *appliance) join(ctx context.Context) error {
 		return err
 	}
 	a.conductor = conductor.New(conductor.Needs{
-		Nodes: a.store, Moves: a.store, Attempts: a.store, Ports: a.store, Watched: a.store, BMCs: conductorBMCs{a.bmcs}, Reports: reports{hooks: inBand, stored: a.store}, Rules: a.store, RuleEngine: ruleEngine{rules.New(rules.Options{Caller: rules.HTTP{}, Log: a.log})},
+		Nodes: a.store, Moves: a.store, Attempts: a.store, Ports: a.store, Watched: a.store, Inspections: a.store, Signs: a.store, Rules: a.store,
+		BMCs: conductorBMCs{a.bmcs}, Reports: reports{hooks: inBand, stored: a.store}, Logs: ramdisklogs.Archives{}, RuleEngine: ruleEngine{rules.New(rules.Options{Caller: rules.HTTP{}, Log: a.log})},
 		Inspect: map[string]conductor.InspectInterface{
 			"agent": agent.New(managed), "inspector": delegating, "redfish": outOfBand{outofband.NewRedfish(hardwareBMCs{a.bmcs}).WithHooks(withoutRamdisk)}, "no-inspect": outofband.NoInspect{}, "fake": outofband.Fake{},
 		},

@@ -56,7 +56,7 @@ func (a args) InsertOpts() river.InsertOpts {
 	switch a.Job.Kind {
 	case node.JobCleanUp, node.JobSettle:
 		o.Queue = queueCleanUp
-	case node.JobFinish:
+	case node.JobFinish, node.JobReapply:
 		o.Queue = queueReports
 	}
 	return o

@@ -1,0 +1,177 @@
+package conductor_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"cagenut/conductor"
+	"cagenut/node"
+)
+
+// withLogs is a report that brings logs with one file.
+func withLogs(t *testing.T, body, content string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	a := tar.NewWriter(z)
+	err := a.WriteHeader(&tar.Header{Name: "journal", Typeflag: tar.TypeReg, Size: int64(len(content))})
+	if err == nil {
+		_, err = io.WriteString(a, content)
+	}
+	if err := errors.Join(err, a.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return report(body + `,"logs":"` + base64.StdEncoding.EncodeToString(b.Bytes()) + `"`)
+}
+
+// G25: the logs of a ramdisk survive whatever becomes of its report.
+func TestLogsAreKeptOfEveryAttempt(t *testing.T) {
+	journal := func(w *world, n node.Node, a node.Attempt) string {
+		w.t.Helper()
+		files, err := w.RamdiskLogFiles(w.t.Context(), n.UUID, a.ID)
+		w.must(err)
+		if diff := cmp.Diff([]node.LogFile{{Name: "journal", Size: int64(len("what happened"))}}, files); diff != "" {
+			w.t.Errorf("files (-want +got):\n%s", diff)
+		}
+		content, err := w.RamdiskLogFile(w.t.Context(), n.UUID, a.ID, "journal")
+		w.must(err)
+		return string(content)
+	}
+	for _, c := range []struct {
+		name  string
+		after func(w *world, n node.Node, a node.Attempt)
+		want  node.State
+	}{
+		{"that succeeds", func(w *world, n node.Node, a node.Attempt) {
+			w.must(w.post(a.Token, withLogs(t, "", "what happened")))
+			w.work(n.UUID, node.JobFinish)
+		}, node.Manageable},
+		{"that fails by the ramdisk's own error", func(w *world, n node.Node, a node.Attempt) {
+			w.must(w.post(a.Token, withLogs(t, `,"error":"boom"`, "what happened")))
+			w.work(n.UUID, node.JobFinish)
+		}, node.InspectFailed},
+		{"that was aborted before its report came", func(w *world, n node.Node, a node.Attempt) {
+			w.must(w.ask(n, node.Abort))
+			if err := w.post(a.Token, withLogs(t, "", "what happened")); !errors.Is(err, node.ErrNotReported) {
+				t.Errorf("a late report got %v", err)
+			}
+			_ = w.post(a.Token, withLogs(t, "", "something else"))
+		}, node.InspectFailed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, conductor.Settings{})
+			n := w.enrolled(node.Manageable, "agent")
+			w.portOf(n)
+			n, a := w.inspected(n)
+			c.after(w, n, a)
+			same(t, "state", w.node(n).ProvisionState, c.want)
+			same(t, "journal", journal(w, n, a), "what happened")
+			if r, err := w.store.Report(t.Context(), a.ID); err == nil && strings.Contains(string(r.Body), "logs") {
+				t.Error("the report still carries its logs")
+			}
+			other := w.enrolled(node.Manageable, "agent")
+			var none *node.NotFound
+			if _, err := w.RamdiskLogs(t.Context(), other.UUID, a.ID); !errors.As(err, &none) {
+				t.Errorf("another node's logs: %v", err)
+			}
+		})
+	}
+}
+
+func TestAReportIsAppliedOnceMore(t *testing.T) {
+	reported := func(t *testing.T, body string) (*world, node.Node, node.Attempt) {
+		t.Helper()
+		w := newWorld(t, conductor.Settings{})
+		n := w.enrolled(node.Manageable, "agent")
+		w.portOf(n)
+		n, a := w.inspected(n)
+		w.must(w.post(a.Token, report(body)))
+		w.work(n.UUID, node.JobFinish)
+		return w, w.node(n), a
+	}
+	t.Run("the stored one, with the rules of now", func(t *testing.T) {
+		w, n, a := reported(t, "")
+		w.rule(setting("extra/hall", "north"))
+		before := len(w.history(n))
+		w.must(w.Reapply(t.Context(), operator, n.UUID, nil))
+		held := w.node(n)
+		same(t, "held while it is worked up", held.Reserved(), true)
+		same(t, "run", w.attempt(held).State, node.RunReapplying)
+		w.work(n.UUID, node.JobReapply)
+		after := w.node(n)
+		same(t, "extra.hall", after.Extra["hall"], any("north"))
+		same(t, "state", after.ProvisionState, node.Manageable)
+		same(t, "free again", after.Reserved(), false)
+		ended := w.attempt(after)
+		same(t, "run", ended.State, node.RunFinished)
+		same(t, "outcome", ended.Outcome, node.Succeeded)
+		inv, err := w.store.Inventory(t.Context(), n.UUID)
+		w.must(err)
+		same(t, "inventory is of the attempt", inv.AttemptID, a.ID)
+		same(t, "one line of history", len(w.history(n)), before+1)
+	})
+	t.Run("another one in its place", func(t *testing.T) {
+		w, n, _ := reported(t, "")
+		w.must(w.Reapply(t.Context(), operator, n.UUID, []byte(strings.Replace(string(report("")), `"count":4`, `"count":64`, 1))))
+		w.work(n.UUID, node.JobReapply)
+		cpus, _ := node.Int(w.node(n).Properties["cpus"])
+		same(t, "cpus", cpus, 64)
+	})
+	t.Run("one that failed stays failed, and its run says that the report is good now", func(t *testing.T) {
+		w, n, _ := reported(t, `,"error":"boom"`)
+		same(t, "state", n.ProvisionState, node.InspectFailed)
+		w.must(w.Reapply(t.Context(), operator, n.UUID, report("")))
+		w.work(n.UUID, node.JobReapply)
+		after := w.node(n)
+		same(t, "state", after.ProvisionState, node.InspectFailed)
+		same(t, "last_error", after.LastError, n.LastError)
+		same(t, "run", w.attempt(after).State, node.RunFinished)
+		same(t, "outcome", w.attempt(after).Outcome, node.Failed)
+	})
+	t.Run("what the hooks have against it is told and changes nothing", func(t *testing.T) {
+		w, n, _ := reported(t, "")
+		w.must(w.Reapply(t.Context(), operator, n.UUID, report(`,"error":"boom"`)))
+		w.work(n.UUID, node.JobReapply)
+		after := w.node(n)
+		same(t, "state", after.ProvisionState, node.Manageable)
+		a := w.attempt(after)
+		same(t, "run", a.State, node.RunError)
+		if !strings.Contains(a.Error, "boom") {
+			t.Errorf("error of the run is %q", a.Error)
+		}
+	})
+	t.Run("a restart in the middle goes on", func(t *testing.T) {
+		w, n, _ := reported(t, "")
+		w.must(w.Reapply(t.Context(), operator, n.UUID, nil))
+		w.must(w.Recover(t.Context()))
+		w.work(n.UUID, node.JobReapply)
+		same(t, "run", w.attempt(w.node(n)).State, node.RunFinished)
+	})
+	t.Run("not while the node is inspected, nor after an abort, nor without a report", func(t *testing.T) {
+		w := newWorld(t, conductor.Settings{})
+		n := w.enrolled(node.Manageable, "agent")
+		w.portOf(n)
+		var none *node.NotFound
+		if err := w.Reapply(t.Context(), operator, n.UUID, nil); !errors.As(err, &none) {
+			t.Errorf("never inspected: %v", err)
+		}
+		n, _ = w.inspected(n)
+		var invalid *node.Invalid
+		if err := w.Reapply(t.Context(), operator, n.UUID, report("")); !errors.As(err, &invalid) {
+			t.Errorf("in inspection: %v", err)
+		}
+		w.must(w.ask(n, node.Abort))
+		if err := w.Reapply(t.Context(), operator, n.UUID, report("")); !errors.As(err, &invalid) {
+			t.Errorf("aborted: %v", err)
+		}
+		w.is(n, node.InspectFailed, "Inspection was aborted by request.")
+	})
+}

@@ -21,6 +21,7 @@ type Needs struct {
 	// Inspections and Signs are what is left of inspections.
 	Inspections Inspections
 	Signs       Signs
+	Comparer    Comparer
 	// RuleEngine carries the rules out.
 	RuleEngine RuleEngine
 	// Inspect holds the inspect interfaces by name.

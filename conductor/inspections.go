@@ -2,7 +2,9 @@ package conductor
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"cagenut/node"
@@ -33,6 +35,99 @@ type LogArchives interface {
 	Files(archive []byte) ([]node.LogFile, error)
 	// File is the content of one, bounded; *node.NotFound without such a file.
 	File(archive []byte, name string) ([]byte, error)
+}
+
+// Comparer compares what two inspections stored.
+type Comparer interface {
+	Between(before, after node.Inventory) (node.Difference, error)
+}
+
+// Kept lists what is kept of a node's inspections, without the documents, the newest first: at most limit of those before
+// the attempt that marker names; "" begins with the newest.
+func (c *Conductor) Kept(ctx context.Context, ident, marker string, limit int) ([]node.Inventory, error) {
+	n, err := c.Nodes.Node(ctx, ident)
+	if err != nil {
+		return nil, err
+	}
+	var before time.Time
+	if marker != "" {
+		last, err := c.inspectionOf(ctx, n, marker)
+		if err != nil {
+			return nil, err
+		}
+		before = last.CreatedAt
+	}
+	return c.Inspections.Inventories(ctx, n.UUID, before, limit)
+}
+
+// Inspection is what one attempt of a node stored.
+func (c *Conductor) Inspection(ctx context.Context, ident, attempt string) (node.Inventory, error) {
+	n, err := c.Nodes.Node(ctx, ident)
+	if err != nil {
+		return node.Inventory{}, err
+	}
+	return c.inspectionOf(ctx, n, attempt)
+}
+
+func (c *Conductor) inspectionOf(ctx context.Context, n node.Node, attempt string) (node.Inventory, error) {
+	i, err := c.Inspections.InventoryOf(ctx, attempt)
+	if missing(err) || (err == nil && i.NodeUUID != n.UUID) {
+		return node.Inventory{}, &node.NotFound{Text: fmt.Sprintf("Nothing is kept of an inspection %s of node %s.", node.Shorten(attempt, 80), n.UUID)}
+	}
+	return i, err
+}
+
+// Difference compares two inspections of a node, which their attempts name: to "" is the newest that is kept, from "" the one
+// before to. *node.NotFound where there are not two.
+func (c *Conductor) Difference(ctx context.Context, ident, from, to string) (node.Difference, error) {
+	n, err := c.Nodes.Node(ctx, ident)
+	if err != nil {
+		return node.Difference{}, err
+	}
+	after, err := c.chosen(ctx, n, to, time.Time{})
+	if err != nil {
+		return node.Difference{}, err
+	}
+	before, err := c.chosen(ctx, n, from, after.CreatedAt)
+	if err != nil {
+		return node.Difference{}, err
+	}
+	return c.Comparer.Between(before, after)
+}
+
+// chosen is the inspection of an attempt, or with "" the newest before a time.
+func (c *Conductor) chosen(ctx context.Context, n node.Node, attempt string, before time.Time) (node.Inventory, error) {
+	if attempt != "" {
+		return c.inspectionOf(ctx, n, attempt)
+	}
+	newest, err := c.Inspections.Inventories(ctx, n.UUID, before, 1)
+	if err != nil {
+		return node.Inventory{}, err
+	}
+	if len(newest) == 0 {
+		return node.Inventory{}, &node.NotFound{Text: fmt.Sprintf("There are not yet two inspections of node %s to compare.", n.UUID)}
+	}
+	return c.inspectionOf(ctx, n, newest[0].AttemptID)
+}
+
+// otherMachine tells what says that an inspection found another machine than the one before it; "" for the same. It is
+// told, and fails nothing: a board may have been replaced.
+func (c *Conductor) otherMachine(ctx context.Context, n node.Node, found node.Inventory) string {
+	before, err := c.chosen(ctx, n, "", found.CreatedAt)
+	if err != nil {
+		if !missing(err) {
+			c.Log.Warn("an inspection could not be compared with the one before", "node", n.UUID, "err", err)
+		}
+		return ""
+	}
+	d, err := c.Comparer.Between(before, found)
+	if err != nil {
+		c.Log.Warn("an inspection could not be compared with the one before", "node", n.UUID, "err", err)
+	}
+	if len(d.Identity) == 0 {
+		return ""
+	}
+	return "This is another machine than at the inspection before. " + strings.Join(d.Identity, " ")
 }
 
 // keepLogs takes the logs out of a report that is stored, and gives the report without them. Logs that cannot be kept fail

@@ -7,8 +7,10 @@ import (
 	"encoding/base64"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -173,5 +175,77 @@ func TestAReportIsAppliedOnceMore(t *testing.T) {
 			t.Errorf("aborted: %v", err)
 		}
 		w.is(n, node.InspectFailed, "Inspection was aborted by request.")
+	})
+}
+
+func TestInspectionsAreKeptAndCompared(t *testing.T) {
+	w := newWorld(t, conductor.Settings{})
+	n := w.enrolled(node.Manageable, "agent")
+	w.portOf(n)
+	vendor := func(serial string) string {
+		return strings.Replace(string(report("")), `"disks":[]`, `"disks":[],"system_vendor":{"serial_number":"`+serial+`"}`, 1)
+	}
+	inspect := func(body string) node.Attempt {
+		t.Helper()
+		now, a := w.inspected(w.node(n))
+		w.must(w.post(a.Token, []byte(body)))
+		w.work(now.UUID, node.JobFinish)
+		w.clock.advance(time.Hour)
+		return w.attempt(w.node(n))
+	}
+	first := inspect(vendor("EB-1"))
+	var none *node.NotFound
+	if _, err := w.Difference(t.Context(), n.UUID, "", ""); !errors.As(err, &none) {
+		t.Errorf("one inspection has no difference: %v", err)
+	}
+	second := inspect(strings.Replace(vendor("EB-1"), `"count":4`, `"count":8`, 1))
+	d, err := w.Difference(t.Context(), n.UUID, "", "")
+	w.must(err)
+	if d.From.AttemptID != first.ID || d.To.AttemptID != second.ID || len(d.Identity) != 0 || len(d.Parts) != 1 || d.Parts[0].Kind != "processors" {
+		t.Errorf("the last two differ by %+v", d)
+	}
+
+	t.Run("another machine is told of, in the attempt and the history", func(t *testing.T) {
+		third := inspect(vendor("EB-2"))
+		same(t, "state", w.node(n).ProvisionState, node.Manageable)
+		const want = `This is another machine than at the inspection before. The serial number was "EB-1" and is "EB-2" now.`
+		if !slices.Contains(third.Notes, want) {
+			t.Errorf("notes: %q", third.Notes)
+		}
+		if !slices.ContainsFunc(w.history(n), func(h node.History) bool { return h.Event == want && h.Severity == node.SeverityError }) {
+			t.Errorf("history: %+v", w.history(n))
+		}
+	})
+	t.Run("any two can be compared, in either direction", func(t *testing.T) {
+		d, err := w.Difference(t.Context(), n.UUID, second.ID, first.ID)
+		w.must(err)
+		if len(d.Parts) != 1 || d.Parts[0].Fields[0].Before != "8" || d.Parts[0].Fields[0].After != "4" {
+			t.Errorf("%+v", d)
+		}
+	})
+	t.Run("only the newest ten are kept, and they can be paged through", func(t *testing.T) {
+		for range 9 {
+			inspect(vendor("EB-2"))
+		}
+		var seen []string
+		for marker := ""; ; {
+			page, err := w.Kept(t.Context(), n.UUID, marker, 4)
+			w.must(err)
+			for _, i := range page {
+				if i.Inventory != nil {
+					t.Fatal("a list brings no documents")
+				}
+				seen = append(seen, i.AttemptID)
+			}
+			if len(page) < 4 {
+				break
+			}
+			marker = page[len(page)-1].AttemptID
+		}
+		same(t, "kept", len(seen), 10)
+		same(t, "newest first", seen[0], w.node(n).AttemptID)
+		if _, err := w.Inspection(t.Context(), n.UUID, first.ID); !errors.As(err, &none) {
+			t.Errorf("the first is not kept any more: %v", err)
+		}
 	})
 }

@@ -122,7 +122,7 @@ func (c *Conductor) reapplied(ctx context.Context, n node.Node, a node.Attempt, 
 	}
 	m.Node, m.From, m.Held, m.Attempt, m.Actor, m.At, m.AttemptNotes = n.UUID, n.ProvisionState, j.Hold, a.ID, j.Actor, c.Clock.Now(), once(a.Notes)
 	h.NodeUUID, h.AttemptID, h.At, h.Type, h.Actor, h.State = n.UUID, a.ID, m.At, node.TypeInspection, j.Actor, n.ProvisionState
-	m.History = []node.History{h}
+	m.History = append(m.History, h)
 	_, err := c.Moves.Move(ctx, m)
 	if taken, by := w.nameTaken(err); by {
 		return c.reapplied(ctx, n, a, j, workedUp{}, errors.New(taken))

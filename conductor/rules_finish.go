@@ -92,13 +92,17 @@ func (c *Conductor) workUp(ctx context.Context, n node.Node, a *node.Attempt, po
 		return workedUp{}, &refusedByRule{err}
 	}
 	f.takeOver(ruled.Ports)
-	return workedUp{
-		node: ruled.Node, named: named(n, before, ruled),
-		move: node.Move{
-			Properties: ruled.Node.Properties, As: &ruled.Node, Changed: ruled.Changed, NewPorts: f.NewPorts, PortUpdates: f.PortUpdates,
-			Inventory: &node.Inventory{NodeUUID: n.UUID, AttemptID: a.ID, Inventory: f.Inventory, PluginData: ruled.PluginData, CreatedAt: c.Clock.Now()},
-		},
-	}, nil
+	kept := node.Inventory{NodeUUID: n.UUID, AttemptID: a.ID, Inventory: f.Inventory, PluginData: ruled.PluginData, CreatedAt: c.Clock.Now()}
+	w := workedUp{node: ruled.Node, named: named(n, before, ruled), move: node.Move{
+		Properties: ruled.Node.Properties, As: &ruled.Node, Changed: ruled.Changed, NewPorts: f.NewPorts, PortUpdates: f.PortUpdates, Inventory: &kept,
+	}}
+	if other := c.otherMachine(ctx, n, kept); other != "" {
+		a.Notes = append(a.Notes, other)
+		w.move.History = []node.History{{
+			NodeUUID: n.UUID, AttemptID: a.ID, At: kept.CreatedAt, Severity: node.SeverityError, Type: node.TypeInspection, Event: other, Actor: node.System(), State: n.ProvisionState,
+		}}
+	}
+	return w, nil
 }
 
 // named tells whether rules gave names that were not there before.

@@ -7,6 +7,9 @@ import (
 	"cagenut/bmc"
 	"cagenut/bmc/redfish"
 	"cagenut/conductor"
+	"cagenut/inspect/difference"
+	"cagenut/inspect/hooks"
+	"cagenut/inspect/inventory"
 	"cagenut/inspect/managedboot"
 	"cagenut/inspect/outofband"
 	"cagenut/inspect/ramdisklogs"
@@ -153,4 +156,5 @@ var (
 	_ conductor.Inspections = (*store.Store)(nil)
 	_ conductor.Signs       = (*store.Store)(nil)
 	_ conductor.LogArchives = ramdisklogs.Archives{}
+	_ conductor.Comparer    = difference.Comparer{}
 )

@@ -21,6 +21,7 @@ import (
 	"cagenut/bmc/redfish"
 	"cagenut/conductor"
 	"cagenut/inspect/agent"
+	"cagenut/inspect/difference"
 	"cagenut/inspect/inspector"
 	"cagenut/inspect/introspection"
 	"cagenut/inspect/managedboot"
@@ -156,7 +157,7 @@ func (a *appliance) join(ctx context.Context) error {
 	}
 	a.conductor = conductor.New(conductor.Needs{
 		Nodes: a.store, Moves: a.store, Attempts: a.store, Ports: a.store, Watched: a.store, Inspections: a.store, Signs: a.store, Rules: a.store,
-		BMCs: conductorBMCs{a.bmcs}, Reports: reports{hooks: inBand, stored: a.store}, Logs: ramdisklogs.Archives{}, RuleEngine: ruleEngine{rules.New(rules.Options{Caller: rules.HTTP{}, Log: a.log})},
+		BMCs: conductorBMCs{a.bmcs}, Reports: reports{hooks: inBand, stored: a.store}, Logs: ramdisklogs.Archives{}, Comparer: difference.Comparer{}, RuleEngine: ruleEngine{rules.New(rules.Options{Caller: rules.HTTP{}, Log: a.log})},
 		Inspect: map[string]conductor.InspectInterface{
 			"agent": agent.New(managed), "inspector": delegating, "redfish": outOfBand{outofband.NewRedfish(hardwareBMCs{a.bmcs}).WithHooks(withoutRamdisk)}, "no-inspect": outofband.NoInspect{}, "fake": outofband.Fake{},
 		},

@@ -271,6 +271,14 @@ func (a *testAppliance) stocked() things {
 		add(rule.UUID, "rule", "marker")
 	}
 	for _, n := range all {
+		kept, err := a.conductor.Kept(ctx, n.UUID, "", 2)
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		for _, i := range kept { // such a node is named often, so that it meets its own attempts
+			add(i.AttemptID, slices.Repeat([]string{"attempt", "from", "to"}, 8)...)
+			add(n.UUID, slices.Repeat([]string{"ident"}, 30)...)
+		}
 		if n.ProvisionState == node.InspectWait {
 			at, err := a.store.Attempt(ctx, n.AttemptID)
 			if err != nil {
@@ -323,6 +331,7 @@ func (a *testAppliance) restock() {
 		fake, _ := a.nodeIn(state, "fake")
 		a.putPort(fake)
 	}
+	a.inspectedTwice()
 	if _, err := a.conductor.CreateInspectionRule(ctx, who, node.InspectionRule{
 		Phase: node.RulePhaseMain, Description: "a rule", Actions: []node.RuleAction{{Op: "set-attribute", Args: map[string]any{"path": "/extra/seen", "value": "yes"}}},
 	}); err != nil {
@@ -343,6 +352,27 @@ func (a *testAppliance) speaking(n node.Node, at node.Attempt) {
 	report := []byte(`{"inventory":{"interfaces":[{"name":"eno1","mac_address":"` + randomMAC() + `"}]}}`)
 	if got := a.exchange(sentRequest{method: "POST", path: "/v1/continue_inspection", query: "attempt=" + string(told.Token), body: report}); got.status != 202 {
 		a.t.Fatalf("the report of %s: %d %s", done.UUID, got.status, got.body)
+	}
+}
+
+// inspectedTwice makes a node of which two inspections are kept, whether jobs are worked or not.
+func (a *testAppliance) inspectedTwice() {
+	a.t.Helper()
+	n, _ := a.nodeIn(node.Manageable, "agent")
+	mac := randomMAC()
+	for _, serial := range []string{"EB-1", "EB-2"} {
+		waiting, at := a.waiting(n)
+		if got := a.exchange(sentRequest{method: "POST", path: "/v1/continue_inspection", query: "attempt=" + string(at.Token), body: reportWith(a.t, mac, serial, "started")}); got.status != 202 {
+			a.t.Fatalf("the report of %s: %d %s", waiting.UUID, got.status, got.body)
+		}
+		held, err := a.store.Node(a.t.Context(), n.UUID)
+		if err == nil {
+			_, err = a.conductor.Work(a.t.Context(), node.Job{Kind: node.JobFinish, Node: n.UUID, Attempt: at.ID, Hold: held.ReservationID, Actor: node.System()}, 0)
+		}
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		n = a.until(n.UUID, "an end", func(n node.Node) bool { return n.ProvisionState == node.Manageable && !n.Reserved() })
 	}
 }
 

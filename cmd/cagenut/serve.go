@@ -229,7 +229,7 @@ func (a *appliance) serveRoutes(ctx context.Context) error {
 	pages.Register(a.app, a.hub)
 	rest := ironic.Options{Conductor: a.conductor, Store: a.store, Host: a.conductor.Host, MaxMinor: minor, PublicURL: s.PublicURL}
 	extension.Register(a.app, extension.Options{
-		Conductor: a.conductor, Store: a.store, Hub: a.hub, Log: a.log, PublicURL: s.PublicURL,
+		Conductor: a.conductor, Inspections: a.conductor, Store: a.store, Hub: a.hub, Log: a.log, PublicURL: s.PublicURL,
 		API: ironic.Description(rest), MaxMinor: minor, SignIn: s.Auth != auth.None,
 	})
 	ironic.Register(a.app, rest)

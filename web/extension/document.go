@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,14 +19,17 @@ import (
 
 // description is this API as its document shows it.
 func (a *api) description() openapi.Part {
+	operations := []openapi.Operation{eventsOperation(), abortsOperation(), attemptsOperation(), healthOperation(), documentOperation()}
 	return openapi.Part{
-		Operations: []openapi.Operation{eventsOperation(), abortsOperation(), attemptsOperation(), healthOperation(), documentOperation()},
+		Operations: slices.AppendSeq(operations, maps.Values(inspectionOperations())),
 		Components: func(int) map[string]*openapi.Schema {
-			return map[string]*openapi.Schema{
+			all := map[string]*openapi.Schema{
 				"Attempt": openapi.Of(reflect.TypeFor[Attempt]()), "Attempts": openapi.Of(reflect.TypeFor[attemptList]()), "Aborts": openapi.Of(reflect.TypeFor[abortAnswer]()),
 				"Health": openapi.Of(reflect.TypeFor[Health]()),
 				"Error":  openapi.Record(map[string]*openapi.Schema{"error": openapi.Record(map[string]*openapi.Schema{"message": openapi.Typed("string"), "code": openapi.Typed("integer")})}),
 			}
+			maps.Copy(all, inspectionComponents())
+			return all
 		},
 		Refusals: map[int]*openapi.Schema{0: openapi.Ref("Error")},
 	}
@@ -45,10 +50,7 @@ func abortsOperation() openapi.Operation {
 func attemptsOperation() openapi.Operation {
 	return openapi.Operation{Method: "GET", Path: "/cagenut/v1/nodes/:ident/attempts", Does: "List the inspections of a node, the newest first.", Tag: tag,
 		Answers: []openapi.Answer{{Status: 200, Shows: openapi.Shows(openapi.Ref("Attempts"))}},
-		Query: []openapi.Parameter{
-			{Name: "limit", Does: "How many to show; 1000 at most.", Kind: openapi.Integer(1, "limit must be a number from 1 on.")},
-			{Name: "marker", Does: "The id of the last one that was seen.", Kind: openapi.Text(255)},
-		}}
+		Query:   pageOf("The id of the last one that was seen.")}
 }
 
 func healthOperation() openapi.Operation {

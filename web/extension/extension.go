@@ -26,15 +26,17 @@ type Conductor interface {
 type Store interface {
 	Node(ctx context.Context, ident string) (node.Node, error)
 	Nodes(ctx context.Context, f node.Filter) ([]node.Node, error)
+	Attempt(ctx context.Context, id string) (node.Attempt, error)
 	Attempts(ctx context.Context, f node.RunFilter) ([]node.Attempt, error)
 }
 
 // Options are what the extension needs.
 type Options struct {
-	Conductor Conductor
-	Store     Store
-	Hub       *live.Hub
-	Log       *slog.Logger
+	Conductor   Conductor
+	Inspections Inspections
+	Store       Store
+	Hub         *live.Hub
+	Log         *slog.Logger
 	// PublicURL is the base of links, without a slash at its end; "" takes it from each request.
 	PublicURL string
 	// API is the description of Ironic's API, whose document is served here too, up to the microversion 1.MaxMinor.
@@ -60,6 +62,7 @@ func Register(r fiber.Router, o Options) {
 	r.Post("/cagenut/v1/aborts", a.aborts)
 	r.Get("/cagenut/v1/nodes/:ident/attempts", a.attempts)
 	r.Get("/cagenut/v1/nodes/:ident/health", a.health)
+	a.registerInspections(r)
 	r.Get("/cagenut/v1/openapi.json", a.document)
 }
 

@@ -86,6 +86,15 @@ func (h *hall) Attempts(_ context.Context, f node.RunFilter) ([]node.Attempt, er
 	return all[:min(len(all), f.Limit)], nil
 }
 
+func (h *hall) Attempt(_ context.Context, id string) (node.Attempt, error) {
+	for _, a := range h.attempts {
+		if a.ID == id {
+			return a, nil
+		}
+	}
+	return node.Attempt{}, &node.NotFound{What: "Attempt", Ident: id}
+}
+
 func (h *hall) SetProvisionState(_ context.Context, actor node.Actor, ident string, req conductor.ProvisionRequest) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

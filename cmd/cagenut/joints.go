@@ -8,8 +8,6 @@ import (
 	"cagenut/bmc/redfish"
 	"cagenut/conductor"
 	"cagenut/inspect/difference"
-	"cagenut/inspect/hooks"
-	"cagenut/inspect/inventory"
 	"cagenut/inspect/managedboot"
 	"cagenut/inspect/outofband"
 	"cagenut/inspect/ramdisklogs"

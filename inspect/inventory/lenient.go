@@ -69,21 +69,14 @@ func (r reader) text(key string) string {
 	return ""
 }
 
-// logs is the one text that may be as long as the body. Base64 has nothing to be escaped but what nobody escapes, so it is
-// usually not copied.
+// logs is the one text that may be as long as the body.
 func (r reader) logs() []byte {
 	v := r.value("logs")
-	if v == nil {
-		return nil
-	}
-	if v[0] == '"' && bytes.IndexByte(v, '\\') < 0 {
-		return v[1 : len(v)-1]
-	}
-	var s string
-	if json.Unmarshal(v, &s) != nil {
+	logs := textBytes(v)
+	if v != nil && logs == nil {
 		r.note("logs", "a text", v)
 	}
-	return []byte(s)
+	return logs
 }
 
 // whole reads a whole number that is not negative; the text of one counts, because ramdisks send both.

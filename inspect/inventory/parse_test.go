@@ -134,6 +134,28 @@ func TestParseReadsTheRamdisksError(t *testing.T) {
 	}
 }
 
+// Logs are taken out of what is kept of a report, which stays as it was otherwise.
+func TestWithoutLogs(t *testing.T) {
+	for _, c := range []struct{ name, body, rest, logs string }{
+		{"in the middle", ` { "a" : 1, "logs":"QUJD" , "inventory": {"b":[ "logs" ]} } `, `{"a":1,"inventory":{"b":[ "logs" ]}}`, "QUJD"},
+		{"first", `{"logs":"QUJD","a":1}`, `{"a":1}`, "QUJD"},
+		{"alone", `{"logs":"QUJD"}`, `{}`, "QUJD"},
+		{"twice", `{"logs":"QQ==","a":1,"logs":"QUJD"}`, `{"a":1}`, "QUJD"},
+		{"the name spelt oddly, the text with escapes", `{"l\u006fgs":"QU\/D\n","a":1}`, `{"a":1}`, "QU/D\n"},
+		{"none", ` {"a":{"logs":"QUJD"}} `, ` {"a":{"logs":"QUJD"}} `, ""},
+		{"no text", `{"a":1,"logs":[7]}`, `{"a":1}`, ""},
+		{"null", `{"a":1,"logs":null}`, `{"a":1}`, ""},
+		{"nothing at all", `{}`, `{}`, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			rest, logs := inventory.WithoutLogs([]byte(c.body))
+			if string(rest) != c.rest || string(logs) != c.logs {
+				t.Errorf("got %s and %q, want %s and %q", rest, logs, c.rest, c.logs)
+			}
+		})
+	}
+}
+
 // One odd field never sinks a report: it is skipped and noted (design.md §5).
 func TestParseSkipsAndNotesOddFields(t *testing.T) {
 	for _, c := range []struct {

@@ -114,12 +114,7 @@ func (a *appliance) page(resp *http.Response, err error) page {
 
 func (a *appliance) open(path string) page {
 	a.t.Helper()
-	req, err := http.NewRequestWithContext(a.t.Context(), "GET", a.base+path, nil)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	req.Header.Set("Accept", "text/html")
-	return a.page(client.Do(req))
+	return a.page(a.get(path), nil)
 }
 
 // submit sends the form of a page that contains a text, with its hidden fields and what was typed.

@@ -75,19 +75,9 @@ func (c *Conductor) orders(ctx context.Context, actor node.Actor, ident, what, a
 func (c *Conductor) VirtualMedia(ctx context.Context, ident string) ([]node.VirtualDrive, error) {
 	found, err := reads(ctx, c, ident, "virtual media", Abilities.Drives)
 	for i := range found {
-		found[i].URL = publicPart(found[i].URL)
+		found[i].URL = node.PublicAddress(found[i].URL)
 	}
 	return found, err
-}
-
-// publicPart is an address without what may be secret in it: user, password, query and fragment.
-func publicPart(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	u.User, u.RawQuery, u.ForceQuery, u.Fragment = nil, "", false, ""
-	return u.String()
 }
 
 // AttachVirtualMedia puts an image into a virtual drive of its kind. A user and a password in the address are handed to
@@ -104,7 +94,7 @@ func (c *Conductor) AttachVirtualMedia(ctx context.Context, actor node.Actor, id
 		m.Password, u.User = node.Secret(password), nil
 	}
 	m.URL = u.String()
-	action := fmt.Sprintf("attach virtual media %s %s", kind, publicPart(m.URL))
+	action := fmt.Sprintf("attach virtual media %s %s", kind, node.PublicAddress(m.URL))
 	return c.orders(ctx, actor, ident, "attach_virtual_media", action, func(ctx context.Context, a Abilities) error {
 		return without(a.Insert(ctx, m), u.RawQuery)
 	})

@@ -58,6 +58,9 @@ func (c *Conductor) workCleanUp(ctx context.Context, j node.Job) (time.Duration,
 	if err != nil {
 		return c.cleanUpFailed(ctx, n, a, p.Power, err)
 	}
+	if kept, err := c.keepLearned(ctx, n, a, p); !kept || err != nil {
+		return time.Second, err
+	}
 	a.CleanUpStep = p.Step
 	if !p.Ready {
 		return p.After, c.Attempts.UpdateAttempt(ctx, a, nil)
@@ -96,6 +99,8 @@ func (c *Conductor) cleanUpFailed(ctx context.Context, n node.Node, a node.Attem
 	a.CleanUpError = cause.Error()
 	what := " Power off not confirmed: "
 	switch {
+	case errors.Is(cause, node.ErrMediumLeft):
+		what = " Virtual medium not ejected: "
 	case a.KeepPowerOn || power == node.PowerOff:
 		what = " Boot override not removed: "
 	case n.DisablePowerOff:

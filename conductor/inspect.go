@@ -36,7 +36,7 @@ func (c *Conductor) startInspection(ctx context.Context, actor node.Actor, n nod
 		Node: n.UUID, From: n.ProvisionState, Event: node.Inspect, Hold: hold, Host: c.Host, Actor: actor, At: now,
 		LastError: &none, TargetPowerState: &noTarget, StartedAt: &now, FinishedAt: &time.Time{}, ForgetAgent: true, NewAttempt: &a,
 		CancelJobs: []node.JobKind{node.JobCleanUp, node.JobSettle},
-		Jobs:       []node.Job{{Kind: node.JobStart, Node: n.UUID, Attempt: a.ID, Hold: hold, Deadline: now.Add(c.startLimit(n.Interfaces.Inspect))}},
+		Jobs:       []node.Job{{Kind: node.JobStart, Node: n.UUID, Attempt: a.ID, Hold: hold, Deadline: now.Add(c.startLimit(n))}},
 		Audit:      c.accepted(actor, "inspect", n, a.ID, req.Reason),
 	})
 	return err
@@ -57,7 +57,7 @@ func (c *Conductor) workStart(ctx context.Context, j node.Job) (time.Duration, e
 	}
 	left := j.Deadline.Sub(c.Clock.Now())
 	if left <= 0 {
-		return done, c.failAttempt(ctx, n, a, j.Hold, c.late(a))
+		return done, c.failAttempt(ctx, n, a, j.Hold, c.late(n, a))
 	}
 	i, err := c.inspectInterface(a.Interface)
 	if err != nil {
@@ -73,7 +73,7 @@ func (c *Conductor) workStart(ctx context.Context, j node.Job) (time.Duration, e
 		return done, ctx.Err() // the appliance stops: recovery decides
 	}
 	if err != nil {
-		return done, c.failAttempt(ctx, n, a, j.Hold, "unable to start inspection: "+err.Error())
+		return done, c.failStart(ctx, n, a, j.Hold, p, err)
 	}
 	return c.started(ctx, n, a, j, p)
 }
@@ -93,9 +93,7 @@ func (c *Conductor) started(ctx context.Context, n node.Node, a node.Attempt, j 
 		return done, err
 	}
 	m := node.Move{Node: n.UUID, From: n.ProvisionState, Held: j.Hold, Hold: j.Hold, Host: n.Reservation, Attempt: a.ID, Actor: node.System(), At: c.Clock.Now()}
-	if p.LookupAddresses != nil {
-		m.Internal = map[string]any{lookupKey: p.LookupAddresses}
-	}
+	m.Internal = learned(p)
 	switch {
 	case p.Finished:
 		return done, c.end(ctx, node.System(), n, a, j.Hold, node.Done, node.Ending{Outcome: node.Succeeded, Notes: a.Notes, Move: node.Move{FinishedAt: &m.At}})

@@ -33,16 +33,19 @@ const (
 )
 
 // startLimit bounds the way from `inspecting` on: into the ramdisk, or through all that the BMC has to tell.
-func (c *Conductor) startLimit(inspect string) time.Duration {
-	if c.outOfBand(inspect) {
+func (c *Conductor) startLimit(n node.Node) time.Duration {
+	switch {
+	case c.outOfBand(n.Interfaces.Inspect):
 		return readingTimes * c.StartTimeout
+	case n.Interfaces.Boot == node.BootVirtualMedia:
+		return c.StartTimeout + mediumTime
 	}
 	return c.StartTimeout
 }
 
 // late is why a start ended that took too long.
-func (c *Conductor) late(a node.Attempt) string {
-	limit := c.startLimit(a.Interface)
+func (c *Conductor) late(n node.Node, a node.Attempt) string {
+	limit := c.startLimit(n)
 	if c.outOfBand(a.Interface) {
 		return fmt.Sprintf("unable to start inspection: the BMC did not tell everything within %s (%s)", limit, orNothing(a.Step))
 	}

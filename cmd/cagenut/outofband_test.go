@@ -236,3 +236,25 @@ func TestAnOutOfBandInspectionEndsInTimeWhereTheBMCHangs(t *testing.T) {
 		t.Errorf("an inventory was stored: %d", status)
 	}
 }
+
+// A BMC that takes longer than one step of a job may is read in several: here of a second, at home of 25 (issue 4, point 3).
+func TestASlowBMCIsInspectedOutOfBandInSteps(t *testing.T) {
+	a := serveForTest(t, true, withoutRamdisk, func(s *settings) { s.StartTimeout = time.Second })
+	s := a.rack(sim.Options{Servers: 1, Silent: 1})[0]
+	n := a.outOfBand(s)
+	if err := s.SwitchOn(sim.FaultSlow, sim.Strength{Delay: 70 * time.Millisecond}); err != nil {
+		t.Fatal(err)
+	}
+	s.ForgetRequests()
+	began := time.Now()
+	a.provision(s.Name, "inspect")
+	a.untilState(s.Name, node.Manageable)
+	if took := time.Since(began); took < time.Second {
+		t.Fatalf("it took %s: that is one step", took)
+	}
+	onlyReads(t, s)
+	checkInventory(t, a.base, n.UUID, s)
+	if open := s.Sessions(); open.Opened != 1 {
+		t.Errorf("it took %d logins", open.Opened)
+	}
+}

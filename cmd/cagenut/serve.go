@@ -72,6 +72,7 @@ type appliance struct {
 	conductor *conductor.Conductor
 	hub       *live.Hub
 	files     *boot.Server
+	isos      *boot.ISOs
 	lock      *os.File // held while this process uses the data folder
 
 	listener, inspectorListener net.Listener
@@ -144,8 +145,12 @@ func (a *appliance) join(ctx context.Context) error {
 	a.bmcs = bmc.NewPool(map[string]bmc.Driver{
 		node.DriverRedfish: a.redfish, node.DriverIPMI: ipmi.New(ipmi.Options{}), node.DriverFake: fake.New(),
 	}, bmc.PoolOptions{})
+	if a.isos, err = boot.OpenISOs(s.bootDir()); err != nil {
+		return err
+	}
+	a.isos.RamdiskURL, a.isos.URL = s.ramdiskBase(), s.ISOURL
 	managed := managedboot.New(bootBMCs{a.bmcs}, net.DefaultResolver, managedboot.Settings{
-		RamdiskURL: s.ramdiskBase(), Kernel: s.bootSource(s.KernelURL, kernelFile), Initrd: s.bootSource(s.InitrdURL, initrdFile),
+		RamdiskURL: s.ramdiskBase(), Kernel: s.bootSource(s.KernelURL, kernelFile), Initrd: s.bootSource(s.InitrdURL, initrdFile), ISOs: a.isos,
 	})
 	delegating, err := a.inspector(managed)
 	if err != nil {
@@ -191,14 +196,16 @@ func (a *appliance) prepareBoot(delegating *inspector.Interface) (err error) {
 		return nil
 	}
 	own := boot.Callback(s.ramdiskBase())
+	callback := func(n node.Node, at node.Attempt) string {
+		if foreign := delegating.CallbackURL(); foreign != "" && at.Interface == "inspector" {
+			return foreign
+		}
+		return own(n, at)
+	}
+	a.isos.CallbackURL = callback
 	a.files, err = boot.New(boot.Options{
-		Conductor: a.conductor, KernelURL: s.bootURL(s.KernelURL, kernelFile), InitrdURL: s.bootURL(s.InitrdURL, initrdFile), Dir: s.bootDir(), Log: a.log,
-		CallbackURL: func(n node.Node, at node.Attempt) string {
-			if foreign := delegating.CallbackURL(); foreign != "" && at.Interface == "inspector" {
-				return foreign
-			}
-			return own(n, at)
-		},
+		Conductor: a.conductor, KernelURL: s.bootURL(s.KernelURL, kernelFile), InitrdURL: s.bootURL(s.InitrdURL, initrdFile), Dir: s.bootDir(), ISOs: a.isos, Log: a.log,
+		CallbackURL: callback,
 	})
 	return err
 }
@@ -341,6 +348,9 @@ func (a *appliance) close() error {
 	}
 	if a.files != nil {
 		errs = append(errs, a.files.Close())
+	}
+	if a.isos != nil {
+		errs = append(errs, a.isos.Close())
 	}
 	if a.store != nil {
 		errs = append(errs, a.store.Close())

@@ -34,6 +34,7 @@ type settings struct {
 	RamdiskURL      string `env:"CAGENUT_RAMDISK_URL" name:"ramdisk-url" help:"Base of the ramdisk's callback and boot files, as the servers reach it; empty: the listen address, unless that is loopback or a wildcard."`
 	KernelURL       string `env:"CAGENUT_KERNEL_URL" name:"kernel-url" help:"Kernel of the ramdisk; empty: the file ipa.kernel in data-dir/boot."`
 	InitrdURL       string `env:"CAGENUT_INITRD_URL" name:"initrd-url" help:"Initrd of the ramdisk; empty: the file ipa.initramfs in data-dir/boot."`
+	ISOURL          string `env:"CAGENUT_ISO_URL" name:"iso-url" help:"ISO that servers with the boot interface redfish-virtual-media boot; empty: ipa.iso, or the only *.iso, in data-dir/boot."`
 
 	APIMaxVersion  string   `default:"1.96" env:"CAGENUT_API_MAX_VERSION" name:"api-max-version" help:"Lowers the API ceiling."`
 	TrustedProxies []string `env:"CAGENUT_TRUSTED_PROXIES" help:"Addresses or networks whose X-Forwarded headers are believed."`
@@ -90,7 +91,7 @@ func (s *settings) Validate() error {
 			return fmt.Errorf("--%s=%s: it must be an address with a port, such as 127.0.0.1:6385", name, value)
 		}
 	}
-	for name, value := range map[string]string{"inspector-url": s.InspectorURL, "public-url": s.PublicURL, "ramdisk-url": s.RamdiskURL, "kernel-url": s.KernelURL, "initrd-url": s.InitrdURL} {
+	for name, value := range map[string]string{"inspector-url": s.InspectorURL, "public-url": s.PublicURL, "ramdisk-url": s.RamdiskURL, "kernel-url": s.KernelURL, "initrd-url": s.InitrdURL, "iso-url": s.ISOURL} {
 		if u, err := url.Parse(value); value != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
 			return fmt.Errorf("--%s=%s: it must be a URL such as http://192.0.2.1:6385", name, value)
 		}

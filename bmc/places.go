@@ -11,6 +11,7 @@ type places struct {
 	limit, looks, failing, failingLooks, lent int // bounds
 	taken                                     struct{ all, looks, failing, failingLooks, lent int }
 	queues                                    [4]queue
+	held                                      []*turn // who has a place, in the order in which they got it
 	owing                                     []*turn // they would give their places back, but too many go on without one
 }
 
@@ -18,8 +19,12 @@ type places struct {
 type place struct {
 	look, failing bool // as what it counts
 	held          bool // it has a place
+	ripe          bool // it lasts long enough to give it to a command
 	lent          bool // it goes on without
 }
+
+// hurried is the part of the lending time after which a place goes to a command that waits for one.
+const hurried = 8
 
 // queue is who waits for places of one kind: lines, the one whose first caller came first at the front.
 type queue struct {
@@ -77,10 +82,24 @@ func (p *places) room(q *queue) bool {
 	return true
 }
 
+// hurry frees the place that has been held for longest, if it is ripe, for a command that waits for nothing else.
+func (p *places) hurry() bool {
+	if p.taken.all < p.limit || p.taken.lent >= p.lent || !p.held[0].place.ripe {
+		return false
+	}
+	for i := range p.queues {
+		if q := &p.queues[i]; len(q.lines) > 0 && !q.look && (!q.failing || p.taken.failing < p.failing) {
+			p.lend(p.held[0])
+			return true
+		}
+	}
+	return false
+}
+
 // take gives the line's first caller a place of the kind for which the line waited.
 func (p *places) take(l *line, t *turn) {
-	t.place = place{look: l.queue.look, failing: l.queue.failing, held: true}
-	p.count(t.place, 1)
+	t.place = place{look: l.queue.look, failing: l.queue.failing}
+	p.hold(t)
 	if t.place.failing {
 		p.taken.failing++
 		if t.place.look {
@@ -89,11 +108,22 @@ func (p *places) take(l *line, t *turn) {
 	}
 }
 
-// count adds to the places that are held.
-func (p *places) count(one place, by int) {
-	p.taken.all += by
-	if one.look {
-		p.taken.looks += by
+func (p *places) hold(t *turn) {
+	t.place.held = true
+	p.held = append(p.held, t)
+	p.taken.all++
+	if t.place.look {
+		p.taken.looks++
+	}
+}
+
+func (p *places) letGo(t *turn) {
+	t.place.held = false
+	one := func(o *turn) bool { return o == t }
+	p.held, p.owing = slices.DeleteFunc(p.held, one), slices.DeleteFunc(p.owing, one)
+	p.taken.all--
+	if t.place.look {
+		p.taken.looks--
 	}
 }
 
@@ -103,33 +133,26 @@ func (p *places) lend(t *turn) {
 		p.owing = append(p.owing, t)
 		return
 	}
-	p.count(t.place, -1)
+	p.letGo(t)
 	p.taken.lent++
-	t.place.held, t.place.lent = false, true
+	t.place.lent = true
 }
 
 // give is the end of a call: everything that it has is free.
 func (p *places) give(t *turn) {
-	had := t.place
-	t.place = place{}
-	if had.failing {
+	if t.place.failing {
 		p.taken.failing--
-		if had.look {
+		if t.place.look {
 			p.taken.failingLooks--
 		}
 	}
-	if had.held {
-		p.count(had, -1)
-		p.owing = slices.DeleteFunc(p.owing, func(o *turn) bool { return o == t })
-	}
-	if !had.lent {
+	if t.place.held {
+		p.letGo(t)
 		return
 	}
 	p.taken.lent--
 	if len(p.owing) > 0 {
-		o := p.owing[0]
-		p.owing = p.owing[1:]
-		p.lend(o)
+		p.lend(p.owing[0])
 	}
 }
 

@@ -27,7 +27,8 @@ type PoolOptions struct {
 	// last call failed, and half of them for looks.
 	Limit int
 	// Lend is how long a call counts against Limit. One that lasts longer waits for a slow or dead BMC more than it works: it
-	// gives its place back, so that a rack of dead BMCs cannot starve the living ones (G36).
+	// gives its place back, so that a rack of dead BMCs cannot starve the living ones (G36). While a command waits for a
+	// place, an eighth of it is enough.
 	Lend time.Duration
 	// Lent is how many calls may go on without a place; a further one keeps its own until another of them ends.
 	Lent int
@@ -48,10 +49,12 @@ type PoolOptions struct {
 // so do Forget and another driver_info, for which earlier failures mean nothing.
 //
 // Bounds, with the defaults. At most 64 calls have a place. At most 16 calls at once are on BMCs whose last call failed, 12
-// of them looks. A call that lasts longer than 2 s goes on without a place: such are those of the 16, long work at a BMC that
-// answers, and the first failure of each BMC that has just died. When two hundred die at once, each holds a place for 2 s
-// once; after that they have 16 calls together. There are never more than 64+256 calls. What the pool remembers of a failing
-// BMC goes half an hour after anybody wanted something of it; of others it remembers nothing.
+// of them looks. A call that lasts longer than 2 s goes on without a place, and one that lasts longer than 250 ms while a
+// command waits for a place: such are those of the 16, long work at a BMC that answers, and the first failure of each BMC
+// that has just died. When two hundred die under commands at once, the next command waits for 750 ms, once; after that they
+// have 16 calls together. There are never more than 64+256 calls; a call for which there is no room among the 256 keeps its
+// place. What the pool remembers of a failing BMC goes half an hour after anybody wanted something of it; of others it
+// remembers nothing.
 type Pool struct {
 	drivers map[string]Driver
 	lend    time.Duration

@@ -221,11 +221,12 @@ func (p *Pool) settle(l *line) {
 		delete(p.lines, l.key)
 	}
 	for {
-		l := p.places.next()
-		if l == nil {
+		switch l := p.places.next(); {
+		case l != nil:
+			p.serve(l)
+		case !p.places.hurry():
 			return
 		}
-		p.serve(l)
 	}
 }
 
@@ -236,18 +237,24 @@ func (p *Pool) serve(l *line) {
 	l.serving = t
 	p.places.file(l)
 	t.began = p.now()
-	t.timer = time.AfterFunc(p.lend, func() { p.lendOut(t) })
+	t.timer = time.AfterFunc(p.lend/hurried, func() { p.lasts(t) })
 	close(t.ready)
 }
 
-// lendOut lets a call that lasts long go on without its place.
-func (p *Pool) lendOut(t *turn) {
+// lasts lets a call that lasts long go on without its place: at first if a command waits for it, then in any case.
+func (p *Pool) lasts(t *turn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if t.line.serving == t {
+	switch {
+	case t.line.serving != t: // it has just ended
+		return
+	case !t.place.ripe:
+		t.place.ripe = true
+		t.timer.Reset(p.lend - p.lend/hurried)
+	case t.place.held:
 		p.places.lend(t)
-		p.settle(t.line)
 	}
+	p.settle(t.line)
 }
 
 func waited(ctx context.Context, host, why string) error {

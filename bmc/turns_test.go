@@ -91,7 +91,7 @@ func (c *crowd) begin(v *visit) {
 		if o.failing {
 			failing++
 		}
-		if time.Since(o.began) < bmc.DefaultLend {
+		if time.Since(o.began) < bmc.DefaultLend/8 {
 			young++
 			if !o.command {
 				looks++

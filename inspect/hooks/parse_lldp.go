@@ -33,9 +33,9 @@ func (parseLLDP) Main(w *work) error {
 	if len(parsed) == 0 {
 		return nil
 	}
-	all := object(w.Report.PluginData["parsed_lldp"])
-	if all == nil {
-		all = map[string]any{}
+	all := map[string]any{}
+	for name, said := range w.section("parsed_lldp") {
+		all[name] = said
 	}
 	maps.Copy(all, parsed)
 	w.plugin["parsed_lldp"] = all

@@ -21,8 +21,9 @@ type work struct {
 	valid  []nic  // those of them that ports are made of
 	pxeMAC string // of the interface that the server booted from; "" when unknown
 
-	heard   map[string]announcement // by interface, see announced
-	devices *[]inventory.PCIDevice  // see pciDevices
+	sections map[string]map[string]json.RawMessage // see section
+	heard    map[string]announcement               // by interface, see announced
+	devices  *[]inventory.PCIDevice                // see pciDevices
 
 	notes     []string
 	moreNotes int
@@ -86,7 +87,7 @@ func (w *work) announced(i inventory.Interface) announcement {
 		w.heard = map[string]announcement{}
 	}
 	var a announcement
-	for _, v := range []json.RawMessage{member(w.Report.PluginData["lldp_raw"], i.Name), i.Fields["lldp"]} {
+	for _, v := range []json.RawMessage{w.section("lldp_raw")[i.Name], i.Fields["lldp"]} {
 		if len(v) == 0 || string(v) == "null" {
 			continue
 		}
@@ -98,9 +99,10 @@ func (w *work) announced(i inventory.Interface) announcement {
 			break
 		}
 	}
-	a.parsed = object(member(w.Report.PluginData["parsed_lldp"], i.Name))
+	a.parsed = object(w.section("parsed_lldp")[i.Name])
 	if len(a.parsed) == 0 { // as the inspector service keeps it
-		a.parsed = object(member(member(w.Report.PluginData["all_interfaces"], i.Name), "lldp_processed"))
+		kept, _ := object(w.section("all_interfaces")[i.Name])["lldp_processed"].(map[string]any)
+		a.parsed = kept
 	}
 	w.heard[i.Name] = a
 	return a
@@ -112,13 +114,20 @@ func (w *work) noteInterface(i inventory.Interface, notes []string) {
 	}
 }
 
-// member is one of a JSON object, nil for what has none.
-func member(v json.RawMessage, key string) json.RawMessage {
-	fields, err := inventory.Members(v)
-	if err != nil {
-		return nil
+// section are the members of an object among the reported plugin data; none for what is no object.
+func (w *work) section(name string) map[string]json.RawMessage {
+	if fields, again := w.sections[name]; again {
+		return fields
 	}
-	return fields[key]
+	if w.sections == nil {
+		w.sections = map[string]map[string]json.RawMessage{}
+	}
+	fields, err := inventory.Members(w.Report.PluginData[name])
+	if err != nil {
+		fields = nil
+	}
+	w.sections[name] = fields
+	return fields
 }
 
 // maxParsed is the size of a description of a switch that somebody else made and that is read.

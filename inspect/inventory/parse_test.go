@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +23,10 @@ func TestParseRefusesWhatHasNotTheMinimumShape(t *testing.T) {
 		{"empty body", "", "Schema error for data: the body is empty"},
 		{"blank body", " \n", "Schema error for data: the body is empty"},
 		{"not JSON", `{"inventory":`, "Schema error for data: the body is not valid JSON: unexpected end of JSON input"},
+		{"a NUL byte behind it", `{"inventory":{"interfaces":[` + nic + `]}}` + "\x00", "Schema error for data: the body is not valid JSON: invalid character '\\x00' after top-level value"},
+		{"a NUL byte in a text", `{"inventory":{"interfaces":[{"mac_address":"` + "\x00" + `"}]}}`, "Schema error for data: the body is not valid JSON: invalid character '\\x00' in string literal"},
+		{"nothing but NUL bytes", "\x00\x00\x00", "Schema error for data: the body is not valid JSON: invalid character '\\x00' looking for beginning of value"},
+		{"bytes that are no text, nowhere near JSON", "\xff\xfe\xfd", "Schema error for data: the body is not valid JSON: invalid character 'ï' looking for beginning of value"},
 		{"two documents", `{} {}`, "Schema error for data: the body is not valid JSON: invalid character '{' after top-level value"},
 		{"a list", `[]`, "Schema error for data: [] is not of type 'object'"},
 		{"a text", `"x"`, `Schema error for data: "x" is not of type 'object'`},
@@ -61,7 +67,7 @@ func TestParseRefusesHostileBodiesCheaply(t *testing.T) {
 		{"100 000 objects deep, never closed", strings.Repeat(`{"a":`, 100_000), "nested deeper than 25 levels"},
 		{"26 levels", strings.Repeat("[", 26) + strings.Repeat("]", 26), "nested deeper than 25 levels"},
 		{"65 interfaces", nics(65), "inventory.interfaces: a list of more than 64 elements is too long"},
-		{"a hundred thousand interfaces", nics(100_000), "inventory.interfaces: a list of more than 64 elements is too long"},
+		{"a million interfaces", nics(1_000_000), "inventory.interfaces: a list of more than 64 elements is too long"},
 		{"a hundred thousand keys", `{"inventory":{` + many(100_000) + `}}`, "inventory: an object of more than 1024 members is too long"},
 		{"a giant text where an object is due", `{"inventory":"` + strings.Repeat("я", 1<<20) + `"}`, "…"},
 	} {
@@ -172,6 +178,9 @@ func TestParseSkipsAndNotesOddFields(t *testing.T) {
 		{"a disk is a text", `"disks":["sda"]`, []string{`inventory.disks[0] is not an object of usual size but "sda"; ignored`}},
 		{"rotational is a text", `"disks":[{"rotational":"no"}]`, []string{`inventory.disks[0].rotational is not true or false but "no"; ignored`}},
 		{"the boot MAC is none", `"boot":{"pxe_interface":"zz"}`, []string{"inventory.boot.pxe_interface is no MAC: zz; ignored"}},
+		{"an address that is none", `"bmc_address":"bmc\u0000","disks":[{"size":[],"serial":{}}]`, []string{"inventory.disks[0].size is not a whole number but []; ignored"}},
+		{"sizes that no hardware has", `"memory":{"physical_bytes":9223372036854775807}`, []string{"inventory.memory.physical_bytes is not a size that hardware has but 9223372036854775807; ignored"}},
+		{"a zero byte in the boot MAC", `"boot":{"pxe_interface":"\u0000"}`, []string{`inventory.boot.pxe_interface is no MAC: \x00; ignored`}},
 		{"a line break stays out of the log", `"boot":{"pxe_interface":"a\nb"}`, []string{`inventory.boot.pxe_interface is no MAC: a\nb; ignored`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -184,6 +193,66 @@ func TestParseSkipsAndNotesOddFields(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Every typed field of a report once with every wrong type: the report is accepted, and the good fields are used.
+func TestAWrongTypeAnywhereCostsThatFieldAlone(t *testing.T) {
+	const good = `{"inventory":{"interfaces":[{"name":"eth0","mac_address":"02:00:5e:00:00:01","ipv4_address":"192.0.2.5","ipv6_address":"2001:db8::5","has_carrier":true,"client_id":"ff:00","speed_mbps":1000,"lldp":[]}],
+		"cpu":{"architecture":"x86_64","count":4,"model_name":"m","frequency":"1","flags":["vmx"]},"memory":{"physical_mb":1024,"total":7},
+		"disks":[{"name":"/dev/sda","size":8589934592,"rotational":false}],"boot":{"current_boot_mode":"uefi","pxe_interface":"02:00:5e:00:00:01"},
+		"system_vendor":{"manufacturer":"a","product_name":"b","serial_number":"c"},"hostname":"h","bmc_address":"192.0.2.9"},
+		"root_disk":{"name":"/dev/sda","size":8589934592},"boot_interface":"01-02-00-5e-00-00-01","lshw":{"children":[]},"logs":"QUJD","error":null}`
+	var fields []string
+	for _, m := range regexp.MustCompile(`"([a-z_0-9]+)":`).FindAllStringSubmatch(good, -1) {
+		if !slices.Contains([]string{"inventory", "interfaces", "mac_address", "bmc_address", "error"}, m[1]) { // the minimum schema, and what fails a run
+			fields = append(fields, m[1])
+		}
+	}
+	for _, field := range fields {
+		for _, odd := range []string{`7`, `-1`, `1.5`, `1e400`, `"\u0000"`, `"odd"`, `[]`, `[[]]`, `{}`, `{"a":[null]}`, `true`, `null`} {
+			var doc map[string]any
+			if err := json.Unmarshal([]byte(good), &doc); err != nil {
+				t.Fatal(err)
+			}
+			body := replaced(t, doc, field, odd)
+			r, err := inventory.Parse(body)
+			if err != nil {
+				t.Errorf("%s as %s: %v", field, odd, err)
+				continue
+			}
+			if !slices.Equal(r.MACs(), []string{"02:00:5e:00:00:01"}) || field != "cpu" && field != "architecture" && r.CPU.Architecture != "x86_64" || field != "memory" && field != "physical_mb" && r.Memory.PhysicalMB != 1024 {
+				t.Errorf("%s as %s: good fields were lost: %+v", field, odd, r)
+			}
+		}
+	}
+}
+
+// replaced is the document with every member of that name replaced by JSON text.
+func replaced(t *testing.T, doc map[string]any, field, by string) []byte {
+	t.Helper()
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for k := range v {
+				if k == field {
+					v[k] = json.RawMessage(by)
+				} else {
+					walk(v[k])
+				}
+			}
+		case []any:
+			for _, e := range v {
+				walk(e)
+			}
+		}
+	}
+	walk(doc)
+	body, err := json.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
 }
 
 func TestParseBoundsItsNotes(t *testing.T) {

@@ -61,6 +61,9 @@ func (c *Conductor) workCleanUp(ctx context.Context, j node.Job) (time.Duration,
 	if kept, err := c.keepLearned(ctx, n, a, p); !kept || err != nil {
 		return time.Second, err
 	}
+	if kept, err := c.keepLearned(ctx, n, a, p); !kept || err != nil {
+		return time.Second, err
+	}
 	a.CleanUpStep = p.Step
 	if !p.Ready {
 		return p.After, c.Attempts.UpdateAttempt(ctx, a, nil)
@@ -119,5 +122,8 @@ func (c *Conductor) cleanUpFailed(ctx context.Context, n node.Node, a node.Attem
 		NodeUUID: n.UUID, AttemptID: a.ID, At: now, LastAt: now, Severity: node.SeverityError, Type: node.TypeInspection,
 		Event: "Inspection clean up failed: " + a.CleanUpError, Actor: node.System(), Key: "cleanup:" + a.ID, State: n.ProvisionState,
 	}
-	return again, c.Moves.Note(ctx, &h, nil)
+	if err := c.Moves.Note(ctx, &h, nil); err != nil || a.CleanUpTries < 2 {
+		return again, err
+	}
+	return again, c.silentTo(ctx, n, cause)
 }

@@ -48,12 +48,15 @@ func TestCleanUpThatFailsTellsOnTheNodeUntilItSucceeds(t *testing.T) {
 	w.is(n, node.InspectFailed, abortedText+" Power off not confirmed: BMC 192.0.2.10: no route to host")
 	same(t, "target_power_state", w.node(n).TargetPowerState, node.PowerOff)
 	h := w.history(n)
-	if last := h[len(h)-1]; last.Count != 8 || last.Final || !strings.Contains(last.Event, "no route to host") {
-		t.Errorf("history: %+v", last)
+	if failed := h[len(h)-2]; failed.Count != 8 || failed.Final || !strings.Contains(failed.Event, "no route to host") {
+		t.Errorf("history: %+v", failed)
 	}
+	same(t, "in the history once", h[len(h)-1].Event, "The BMC does not answer: BMC 192.0.2.10: no route to host")
+	same(t, "marked", w.node(n).BMCError, "BMC 192.0.2.10: no route to host")
 	bmc.set(func(b *testBMC) { b.fail = nil })
 	w.work(n.UUID, node.JobCleanUp)
 	w.is(n, node.InspectFailed, abortedText)
+	same(t, "marked after an answer", w.node(n).BMCError, "")
 	same(t, "power_state", w.node(n).PowerState, node.PowerOff)
 	same(t, "error of the clean-up", w.attempt(n).CleanUpError, "")
 }

@@ -28,9 +28,14 @@ func (c *Conductor) end(ctx context.Context, actor node.Actor, n node.Node, a no
 	}
 	if e.CleanUp {
 		m.Jobs = append(m.Jobs, node.Job{Kind: node.JobCleanUp, Node: n.UUID, Attempt: a.ID})
-		if !e.KeepPowerOn && !n.DisablePowerOff {
-			off := node.PowerOff
-			m.TargetPowerState = &off
+		off, action := node.PowerOff, node.ActionOff
+		switch {
+		case e.KeepPowerOn:
+		case n.DisablePowerOff:
+			action = node.ActionReboot
+			m.PowerAsked = &action
+		default:
+			m.TargetPowerState, m.PowerAsked = &off, &action
 		}
 	}
 	h := node.History{

@@ -34,12 +34,24 @@ func (c *Conductor) startInspection(ctx context.Context, actor node.Actor, n nod
 	none, noTarget, hold := "", node.PowerState(""), node.NewUUID()
 	_, err = c.Moves.Move(ctx, node.Move{
 		Node: n.UUID, From: n.ProvisionState, Event: node.Inspect, Hold: hold, Host: c.Host, Actor: actor, At: now,
-		LastError: &none, TargetPowerState: &noTarget, StartedAt: &now, FinishedAt: &time.Time{}, ForgetAgent: true, NewAttempt: &a,
+		LastError: &none, TargetPowerState: &noTarget, PowerAsked: c.startAsks(n), StartedAt: &now, FinishedAt: &time.Time{}, ForgetAgent: true, NewAttempt: &a,
 		CancelJobs: []node.JobKind{node.JobCleanUp, node.JobSettle},
 		Jobs:       []node.Job{{Kind: node.JobStart, Node: n.UUID, Attempt: a.ID, Hold: hold, Deadline: now.Add(c.startLimit(n))}},
 		Audit:      c.accepted(actor, "inspect", n, a.ID, req.Reason),
 	})
 	return err
+}
+
+// startAsks is the power action by which a start brings a server into its ramdisk; nil where none is booted.
+func (c *Conductor) startAsks(n node.Node) *node.PowerAction {
+	if c.outOfBand(n.Interfaces.Inspect) {
+		return nil
+	}
+	action := node.ActionOn
+	if n.DisablePowerOff {
+		action = node.ActionReboot
+	}
+	return &action
 }
 
 // newToken is the secret of one attempt's callback URL: 256 random bits.

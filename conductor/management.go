@@ -23,7 +23,13 @@ func (c *Conductor) ask(ctx context.Context, ident string, fn func(context.Conte
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	return c.BMCs.Do(ctx, n, func(b BMC) error { return fn(ctx, b) })
+	if err := c.BMCs.Do(ctx, n, func(b BMC) error { return fn(ctx, b) }); err != nil {
+		return err
+	}
+	if err := c.answeredTo(context.WithoutCancel(ctx), n); err != nil {
+		c.Log.Error("cannot note that a BMC has answered", "node", n.UUID, "err", err)
+	}
+	return nil
 }
 
 // BootDevice asks the BMC what the server boots from next.
@@ -74,13 +80,17 @@ func (c *Conductor) Validate(ctx context.Context, ident string) (map[string]Vali
 		return nil, err
 	}
 	bmc := verdict(c.BMCs.Validate(n))
+	warned := bmc
+	if *bmc.Result {
+		warned.Reason = c.BMCs.Warn(n)
+	}
 	inspect := Validation{}
 	if i, err := c.inspectInterface(n.Interfaces.Inspect); err != nil {
 		inspect = verdict(err)
 	} else {
 		inspect = verdict(i.Validate(ctx, n))
 	}
-	out := map[string]Validation{"power": bmc, "management": bmc, "boot": bmc, "inspect": inspect}
+	out := map[string]Validation{"power": warned, "management": warned, "boot": bmc, "inspect": inspect}
 	for _, kind := range node.InterfaceTypes() {
 		if _, ok := out[kind]; ok || kind == "vendor" {
 			continue

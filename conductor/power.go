@@ -52,7 +52,7 @@ func (c *Conductor) setPower(ctx context.Context, actor node.Actor, n node.Node,
 			last = nil // why an inspection ended is worth more than that a power action began
 		}
 		_, err := c.Moves.Move(ctx, node.Move{
-			Node: n.UUID, From: n.ProvisionState, Hold: hold, Host: c.Host, Actor: actor, At: now, LastError: last, TargetPowerState: &target,
+			Node: n.UUID, From: n.ProvisionState, Hold: hold, Host: c.Host, Actor: actor, At: now, LastError: last, TargetPowerState: &target, PowerAsked: &action,
 			// Somebody takes over the power: clean-up of an earlier attempt must not switch off what they switch on.
 			KeepPowerOn: action.Result() == node.PowerOn,
 			Jobs:        []node.Job{{Kind: node.JobPower, Node: n.UUID, Hold: hold, Action: action, Actor: actor, Deadline: now.Add(wait)}},
@@ -73,8 +73,9 @@ func (c *Conductor) workPower(ctx context.Context, j node.Job, round int) (time.
 	}
 	step, cancel := context.WithTimeout(ctx, stepTime)
 	defer cancel()
-	var power node.PowerState
+	asked, power := false, node.PowerState("")
 	err = c.BMCs.Do(step, n, func(b BMC) (err error) {
+		asked = true
 		if round == 0 {
 			if err := b.SetPower(step, j.Action); err != nil {
 				return err
@@ -91,11 +92,27 @@ func (c *Conductor) workPower(ctx context.Context, j node.Job, round int) (time.
 	case err == nil && power == j.Action.Result():
 		return done, c.powerEnded(ctx, n, j, power, "")
 	case err != nil && (round == 0 || late):
-		return done, c.powerEnded(ctx, n, j, power, fmt.Sprintf("Failed to change power state to '%s'. Error: %s", j.Action.Result(), err))
+		failure := c.powerEnded(ctx, n, j, power, fmt.Sprintf("Failed to change power state to '%s'. Error: %s", j.Action.Result(), err))
+		if failure != nil || !asked {
+			return done, failure
+		}
+		return done, c.noteSilence(ctx, n.UUID, err)
 	case late:
 		return done, c.powerEnded(ctx, n, j, power, fmt.Sprintf("Failed to change power state to '%s'. Error: the BMC accepted, but still says '%s'", j.Action.Result(), power))
 	}
 	return powerPoll, nil
+}
+
+// noteSilence tells on a free node that its BMC was silent to a command.
+func (c *Conductor) noteSilence(ctx context.Context, uuid string, cause error) error {
+	n, err := c.Nodes.Node(ctx, uuid)
+	if missing(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return c.silentTo(ctx, n, cause)
 }
 
 // powerEnded frees the node after a power action; failure is what went wrong, or "".

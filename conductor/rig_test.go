@@ -9,6 +9,7 @@ import (
 	"net"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -270,22 +271,26 @@ type rack struct {
 	mu    sync.Mutex
 	bmcs  map[string]*testBMC
 	first func() // called once, when somebody has got a BMC to themselves
+	looks atomic.Int64
 }
 
 func newRack() *rack { return &rack{bmcs: map[string]*testBMC{}} }
 
 // testBMC obeys at once, unless it fails or is told to call somebody before each command.
 type testBMC struct {
-	mu     sync.Mutex
-	power  node.PowerState
-	boot   node.Boot
-	fail   error
-	noBoot error           // answers every change of the override
-	silent bool            // answers nothing until the caller gives up
-	stuck  node.PowerState // what the power stays, whatever is asked
-	log    []string
-	calls  int
-	before func(command string)
+	mu      sync.Mutex
+	power   node.PowerState
+	boot    node.Boot
+	fail    error
+	noBoot  error           // answers every change of the override
+	noPower error           // answers every command about the power
+	silent  bool            // answers nothing until the caller gives up
+	stuck   node.PowerState // what the power stays, whatever is asked
+	log     []string
+	calls   int
+	before  func(command string)
+	// looking is called while the power is being read; what is read is what it was before.
+	looking func()
 }
 
 func (r *rack) of(uuid string) *testBMC {
@@ -314,18 +319,45 @@ func (r *rack) Do(ctx context.Context, n node.Node, fn func(conductor.BMC) error
 	b.calls++
 	fail, silent := b.fail, b.silent
 	b.mu.Unlock()
-	if silent {
-		<-ctx.Done()
-		return &node.Unreachable{What: "BMC 192.0.2.10", Timeout: true, Err: ctx.Err()}
-	}
-	if fail != nil {
+	switch {
+	case silent:
+		if fn(brokenBMC{}) == nil {
+			<-ctx.Done()
+		}
+		return &node.Unreachable{What: "BMC 192.0.2.10", Timeout: true, Err: context.DeadlineExceeded}
+	case fail != nil:
+		_ = fn(brokenBMC{fail})
 		return fail
 	}
 	return fn(b)
 }
 
+// brokenBMC answers everything with an error, or nothing until the caller gives up.
+type brokenBMC struct{ fail error }
+
+func (b brokenBMC) answer(ctx context.Context) error {
+	if b.fail != nil {
+		return b.fail
+	}
+	<-ctx.Done()
+	return &node.Unreachable{What: "BMC 192.0.2.10", Timeout: true, Err: ctx.Err()}
+}
+
+func (b brokenBMC) Power(ctx context.Context) (node.PowerState, error) { return "", b.answer(ctx) }
+
+func (b brokenBMC) SetPower(ctx context.Context, _ node.PowerAction) error { return b.answer(ctx) }
+
+func (b brokenBMC) Boot(ctx context.Context) (node.Boot, error) { return node.Boot{}, b.answer(ctx) }
+
+func (b brokenBMC) SetBoot(ctx context.Context, _ node.Boot) error { return b.answer(ctx) }
+
+func (b brokenBMC) SupportedBoot(ctx context.Context) ([]node.BootDevice, error) {
+	return nil, b.answer(ctx)
+}
+
 // Look is Do: this rack leaves no BMC alone.
 func (r *rack) Look(ctx context.Context, n node.Node, fn func(conductor.BMC) error) error {
+	r.looks.Add(1)
 	return r.Do(ctx, n, fn)
 }
 
@@ -337,8 +369,12 @@ func (r *rack) Forget(n node.Node) {
 
 func (b *testBMC) Power(context.Context) (node.PowerState, error) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.power, nil
+	power, looking := b.power, b.looking
+	b.mu.Unlock()
+	if looking != nil {
+		looking()
+	}
+	return power, nil
 }
 
 func (b *testBMC) SetPower(_ context.Context, a node.PowerAction) error {
@@ -347,6 +383,9 @@ func (b *testBMC) SetPower(_ context.Context, a node.PowerAction) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.noPower != nil {
+		return b.noPower
+	}
 	b.log = append(b.log, string(a))
 	b.power = a.Result()
 	if b.stuck != "" {

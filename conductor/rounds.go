@@ -10,12 +10,7 @@ import (
 	"cagenut/node"
 )
 
-const (
-	sweepInterval = time.Second
-	// syncWorkers bounds how many BMCs are asked for their power at the same time.
-	syncWorkers  = 16
-	syncDeadline = 15 * time.Second
-)
+const sweepInterval = time.Second
 
 // Run does the rounds until ctx ends: time-outs, the external inspector, power. A round that fails is logged and comes
 // again (G45).
@@ -40,8 +35,9 @@ func (c *Conductor) Run(ctx context.Context) error {
 	}
 	every(c.InspectorSyncInterval, "external inspector", c.poll)
 	if c.PowerSyncInterval > 0 {
-		s := &powerSync{c: c, next: map[string]time.Time{}}
-		every(sweepInterval, "power sync", s.round)
+		s := newPowerSync(c)
+		every(min(sweepInterval, c.PowerSyncInterval), "power sync", s.round)
+		defer s.looks.Wait()
 	}
 	rounds.Wait()
 	return nil
@@ -62,55 +58,6 @@ func (c *Conductor) endWaits(ctx context.Context) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// powerSync reads the power of idle nodes, spread over the interval. It takes no reservation and never touches
-// last_error (G03).
-type powerSync struct {
-	c    *Conductor
-	next map[string]time.Time // when to ask again those that did not answer; used by one goroutine
-}
-
-func (s *powerSync) round(ctx context.Context) error {
-	now := s.c.Clock.Now()
-	stale, err := s.c.Watched.PowerUnchecked(ctx, now.Add(-s.c.PowerSyncInterval), 1000)
-	if err != nil {
-		return err
-	}
-	var (
-		asked  sync.WaitGroup
-		places = make(chan struct{}, syncWorkers)
-	)
-	for _, n := range stale {
-		if now.Before(s.next[n.UUID]) || n.TargetPowerState != "" {
-			continue
-		}
-		s.next[n.UUID] = now.Add(s.c.PowerSyncInterval)
-		places <- struct{}{}
-		asked.Go(func() {
-			defer func() { <-places }()
-			s.ask(ctx, n)
-		})
-	}
-	asked.Wait()
-	for uuid, at := range s.next {
-		if now.Sub(at) > s.c.PowerSyncInterval {
-			delete(s.next, uuid)
-		}
-	}
-	return nil
-}
-
-func (s *powerSync) ask(ctx context.Context, n node.Node) {
-	ctx, cancel := context.WithTimeout(ctx, syncDeadline)
-	defer cancel()
-	power, err := s.c.readPower(ctx, n)
-	if err == nil && power != "" {
-		err = s.c.Moves.SetPowerState(ctx, n.UUID, power, s.c.Clock.Now())
-	}
-	if err != nil {
-		s.c.Log.Info("power is not known", "node", n.UUID, "err", err)
-	}
 }
 
 // Recover puts in order what the last run of the appliance left in the middle (design.md §5, rule 2). It must return

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"cagenut/conductor"
 	"cagenut/node"
 )
@@ -92,34 +90,6 @@ func TestThreeHundredWaitsTimeOutTogether(t *testing.T) {
 		if ended := finals(w.history(n)); len(ended) != 1 || ended[0].Event != now.LastError {
 			t.Fatalf("final history: %+v", ended)
 		}
-	}
-}
-
-func TestPowerSyncReadsThePowerAndNeverTouchesLastError(t *testing.T) {
-	w := newWorld(t, conductor.Settings{PowerSyncInterval: time.Minute})
-	n, _ := w.aborted()
-	w.work(n.UUID, node.JobCleanUp)
-	bmc := w.rack.of(n.UUID)
-	bmc.set(func(b *testBMC) { b.power = node.PowerOn })
-	dead := w.enrolled(node.Manageable, "agent")
-	w.rack.of(dead.UUID).set(func(b *testBMC) { b.fail = errors.New("no route to host") })
-	was := w.node(dead)
-	w.rounds(func(tick func(time.Duration)) {
-		tick(2 * time.Minute)
-		for range 30 {
-			tick(time.Second)
-		}
-	})
-	same(t, "power_state", w.node(n).PowerState, node.PowerOn)
-	w.is(n, node.InspectFailed, abortedText) // G03
-	if diff := cmp.Diff(was, w.node(dead)); diff != "" {
-		t.Errorf("the node whose BMC is dead changed (-before +after):\n%s", diff)
-	}
-	if calls, _ := w.rack.of(dead.UUID).seen(); calls != 1 {
-		t.Errorf("the dead BMC was asked %d times within an interval", calls)
-	}
-	if calls, log := bmc.seen(); calls != 1 || len(log) != 0 {
-		t.Errorf("the healthy BMC was asked %d times, told %q", calls, log)
 	}
 }
 

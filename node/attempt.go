@@ -150,13 +150,25 @@ type Audit struct {
 	Reason    string
 }
 
-// Change is one state change as event streams tell it (design.md §7). ID grows without reuse.
+// Change is one change as event streams tell it (design.md §7): of the provision state, unless Power or BMC is set. ID
+// grows without reuse.
 type Change struct {
 	ID        int64
 	NodeUUID  string
 	From      State
 	To        State
+	Power     *PowerChange
+	BMC       *BMCChange
 	Actor     Actor
 	At        time.Time
 	AttemptID string
+}
+
+// PowerChange is a power state that was found to be another one than recorded.
+type PowerChange struct{ From, To PowerState }
+
+// BMCChange tells that a BMC cannot be used any more, and why, or can be used again.
+type BMCChange struct {
+	Reachable bool
+	Error     string
 }

@@ -55,7 +55,7 @@ type RunFilter struct {
 	Limit    int
 }
 
-// Notice tells that something about a node is new. Change is nil unless its provision state moved.
+// Notice tells that something about a node is new. Change is nil unless it is one that event streams tell.
 type Notice struct {
 	NodeUUID string
 	Change   *Change

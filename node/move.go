@@ -31,6 +31,8 @@ type Move struct {
 	LastError        *string // nil: as it is
 	PowerState       *PowerState
 	TargetPowerState *PowerState
+	// PowerAsked is the power action that this move leads to; nil: none, what was asked for before stands.
+	PowerAsked *PowerAction
 	// StartedAt and FinishedAt set or (zero time) clear the node's inspection times; nil: as they are.
 	StartedAt  *time.Time
 	FinishedAt *time.Time

@@ -35,6 +35,14 @@ type Node struct {
 	BMCUnreachableSince time.Time
 	BMCError            string
 
+	// Moved counts what the appliance itself did to the node: moves, reservations, power states that its jobs confirmed.
+	// Whoever looked at the BMC before one of them has seen a server that is no more.
+	Moved int64
+	// PowerAsked is the power action that the appliance asked the BMC for last; "" where there was none, or where somebody
+	// has changed the power at the machine since. PowerAskedAt is when work on it was last heard of.
+	PowerAsked   PowerAction
+	PowerAskedAt time.Time
+
 	// Reservation is the host whose worker holds the node, as the wire shows it; ReservationID is that worker's own
 	// random id, which it must name to move the node. Both are "" for a node that is free.
 	Reservation   string

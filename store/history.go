@@ -58,12 +58,49 @@ type changeRow struct {
 	Actor     string
 	At        int64
 	AttemptID string
+	Kind      string
+	Error     string
 }
 
 func (changeRow) TableName() string { return "changes" }
 
+// Kinds of changes, and the two words for whether a BMC answers.
+const (
+	stateChanged = "state"
+	powerChanged = "power"
+	bmcChanged   = "bmc"
+
+	bmcReachable   = "reachable"
+	bmcUnreachable = "unreachable"
+)
+
 func (r changeRow) change() node.Change {
-	return node.Change{ID: r.ID, NodeUUID: r.NodeUUID, From: node.State(r.FromState), To: node.State(r.ToState), Actor: actorFromJSON(r.Actor), At: fromMicros(r.At), AttemptID: r.AttemptID}
+	c := node.Change{ID: r.ID, NodeUUID: r.NodeUUID, Actor: actorFromJSON(r.Actor), At: fromMicros(r.At), AttemptID: r.AttemptID}
+	switch r.Kind {
+	case powerChanged:
+		c.Power = &node.PowerChange{From: node.PowerState(r.FromState), To: node.PowerState(r.ToState)}
+	case bmcChanged:
+		c.BMC = &node.BMCChange{Reachable: r.ToState == bmcReachable, Error: r.Error}
+	default:
+		c.From, c.To = node.State(r.FromState), node.State(r.ToState)
+	}
+	return c
+}
+
+// keptChanges is how many changes are kept for event streams that come back.
+const keptChanges = 50_000
+
+// tellChange keeps a change for event streams, and tells the watchers of it.
+func (tx *transaction) tellChange(r changeRow) error {
+	if err := tx.Create(&r).Error; err != nil {
+		return fmt.Errorf("tell a change of node %s: %w", r.NodeUUID, err)
+	}
+	if err := tx.Where("id <= ?", r.ID-keptChanges).Delete(&changeRow{}).Error; err != nil {
+		return err
+	}
+	c := r.change()
+	tx.notice(node.Notice{NodeUUID: r.NodeUUID, Change: &c})
+	return nil
 }
 
 // storedActor is how an actor is written into a column.

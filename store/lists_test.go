@@ -106,12 +106,9 @@ func TestFiltersChooseWhatTheySay(t *testing.T) {
 	}
 }
 
-func TestWhoWaitsAndWhosePowerIsUnchecked(t *testing.T) {
+func TestWhoWaitsForHowLong(t *testing.T) {
 	r := newRig(t)
 	n, _ := r.waiting(t)
-	r.add(t, node.Enroll)
-	r.add(t, node.Available, func(n *node.Node) { n.Maintenance = true })
-	r.add(t, node.Available, func(n *node.Node) { n.PowerCheckedAt = begin.Add(time.Hour) })
 	if got := must(r.WaitingSince(t.Context(), begin))(t); len(got) != 0 {
 		t.Errorf("waiting since before its begin: %d", len(got))
 	}
@@ -123,10 +120,6 @@ func TestWhoWaitsAndWhosePowerIsUnchecked(t *testing.T) {
 	}
 	if got := must(r.WaitingSince(t.Context(), begin.Add(time.Second)))(t); len(got) != 1 {
 		t.Error("a node in maintenance waits for ever")
-	}
-	free := r.add(t, node.Available)
-	if got := must(r.PowerUnchecked(t.Context(), begin, 10))(t); len(got) != 1 || got[0].UUID != free.UUID {
-		t.Errorf("power unchecked: %d", len(got))
 	}
 }
 

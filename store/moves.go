@@ -83,7 +83,7 @@ func destination(m node.Move) (node.State, error) {
 
 // moved are the columns of the node that a move changes.
 func (tx *transaction) moved(m node.Move, to node.State) (map[string]any, error) {
-	set := map[string]any{"updated_at": micros(m.At), "reservation": "", "reservation_id": m.Hold}
+	set := map[string]any{"updated_at": micros(m.At), "reservation": "", "reservation_id": m.Hold, "moved": oneMore}
 	if m.Hold != "" {
 		set["reservation"] = m.Host
 	}
@@ -95,8 +95,10 @@ func (tx *transaction) moved(m node.Move, to node.State) (map[string]any, error)
 		set["last_error"] = *m.LastError
 	}
 	if m.PowerState != nil {
-		set["power_state"] = string(*m.PowerState)
-		set["power_checked_at"] = micros(m.At)
+		confirmed(set, *m.PowerState, m.At)
+	}
+	if m.PowerAsked != nil {
+		set["power_asked"], set["power_asked_at"] = string(*m.PowerAsked), micros(m.At)
 	}
 	if m.TargetPowerState != nil {
 		set["target_power_state"] = string(*m.TargetPowerState)
@@ -169,6 +171,9 @@ func (tx *transaction) internal(m node.Move) (string, error) {
 func (tx *transaction) moveTheRest(ctx context.Context, m node.Move, kept keptDocuments, to node.State) error {
 	var errs []error
 	do := func(err error) { errs = append(errs, err) }
+	if m.PowerState != nil {
+		do(tx.answered(m.Node, m.At))
+	}
 	if m.As != nil {
 		do(tx.changeNode(*m.As, m.Changed))
 	}
@@ -219,9 +224,6 @@ func (tx *transaction) moveTheRest(ctx context.Context, m node.Move, kept keptDo
 	return tx.tellMove(m, to)
 }
 
-// keptChanges is how many state changes are kept for event streams that come back.
-const keptChanges = 50_000
-
 func (tx *transaction) tellMove(m node.Move, to node.State) error {
 	if m.Event == "" {
 		tx.notice(node.Notice{NodeUUID: m.Node})
@@ -231,14 +233,7 @@ func (tx *transaction) tellMove(m node.Move, to node.State) error {
 	if m.NewAttempt != nil {
 		attempt = m.NewAttempt.ID
 	}
-	r := changeRow{NodeUUID: m.Node, FromState: string(m.From), ToState: string(to), Actor: actorJSON(m.Actor), At: micros(m.At), AttemptID: attempt}
-	if err := tx.Create(&r).Error; err != nil {
-		return err
-	}
-	if err := tx.Where("id <= ?", r.ID-keptChanges).Delete(&changeRow{}).Error; err != nil {
-		return err
-	}
-	c := r.change()
-	tx.notice(node.Notice{NodeUUID: m.Node, Change: &c})
-	return nil
+	return tx.tellChange(changeRow{
+		NodeUUID: m.Node, Kind: stateChanged, FromState: string(m.From), ToState: string(to), Actor: actorJSON(m.Actor), At: micros(m.At), AttemptID: attempt,
+	})
 }

@@ -224,11 +224,3 @@ func (s *Store) LookupAddresses(ctx context.Context) (map[string][]string, error
 func (s *Store) Interrupted(ctx context.Context) ([]node.Node, error) {
 	return s.nodes(s.read.WithContext(ctx).Where("reservation_id <> ''"))
 }
-
-// PowerUnchecked lists free nodes whose power was last confirmed before t, the oldest first. Nodes in `enroll` and in
-// maintenance are left alone: nobody has said that their BMC can be used (contract.md §2.9).
-func (s *Store) PowerUnchecked(ctx context.Context, t time.Time, limit int) ([]node.Node, error) {
-	return s.nodes(s.read.WithContext(ctx).
-		Where("power_checked_at < ? AND reservation_id = '' AND NOT maintenance AND provision_state NOT IN ?", micros(t), []node.State{node.Enroll, node.Verifying, node.AdoptFailed}).
-		Order("power_checked_at").Limit(limit))
-}

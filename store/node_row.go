@@ -28,6 +28,9 @@ type nodeRow struct {
 	PowerCheckedAt       int64
 	BMCUnreachableSince  int64
 	BMCError             string
+	Moved                int64
+	PowerAsked           string
+	PowerAskedAt         int64
 	LastError            string
 	Reservation          string
 	ReservationID        string
@@ -103,6 +106,7 @@ func (s *Store) nodeRow(n node.Node) (nodeRow, error) {
 		ProvisionState: string(n.ProvisionState), ProvisionUpdatedAt: micros(n.ProvisionUpdatedAt),
 		PowerState: string(n.PowerState), TargetPowerState: string(n.TargetPowerState), PowerCheckedAt: micros(n.PowerCheckedAt),
 		BMCUnreachableSince: micros(n.BMCUnreachableSince), BMCError: n.BMCError,
+		Moved: n.Moved, PowerAsked: string(n.PowerAsked), PowerAskedAt: micros(n.PowerAskedAt),
 		LastError: n.LastError, Reservation: n.Reservation, ReservationID: n.ReservationID,
 		AttemptID: n.AttemptID, InspectionStartedAt: micros(n.InspectionStartedAt), InspectionFinishedAt: micros(n.InspectionFinishedAt),
 		Maintenance: n.Maintenance, MaintenanceReason: n.MaintenanceReason, Fault: n.Fault,
@@ -150,6 +154,7 @@ func (s *Store) node(r nodeRow) (node.Node, error) {
 		ProvisionState: node.State(r.ProvisionState), ProvisionUpdatedAt: fromMicros(r.ProvisionUpdatedAt),
 		PowerState: node.PowerState(r.PowerState), TargetPowerState: node.PowerState(r.TargetPowerState), PowerCheckedAt: fromMicros(r.PowerCheckedAt),
 		BMCUnreachableSince: fromMicros(r.BMCUnreachableSince), BMCError: r.BMCError,
+		Moved: r.Moved, PowerAsked: node.PowerAction(r.PowerAsked), PowerAskedAt: fromMicros(r.PowerAskedAt),
 		LastError: r.LastError, Reservation: r.Reservation, ReservationID: r.ReservationID,
 		AttemptID: r.AttemptID, InspectionStartedAt: fromMicros(r.InspectionStartedAt), InspectionFinishedAt: fromMicros(r.InspectionFinishedAt),
 		Maintenance: r.Maintenance, MaintenanceReason: r.MaintenanceReason, Fault: r.Fault,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"gorm.io/gorm"
 
@@ -135,8 +134,12 @@ func (s *Store) UpdateNode(ctx context.Context, n node.Node, a node.Audit) (node
 		if err := tx.refuseParent(n); err != nil {
 			return err
 		}
+		columns, err := tx.withMark(patchable, n, &r)
+		if err != nil {
+			return err
+		}
 		q := tx.Model(&nodeRow{}).Where("uuid = ? AND version = ? AND provision_state = ? AND reservation_id = ''", n.UUID, was, n.ProvisionState).
-			Select(patchable).Updates(&r)
+			Select(columns).Updates(&r)
 		if q.Error != nil {
 			return fmt.Errorf("update node %s: %w", n.UUID, q.Error)
 		}
@@ -186,31 +189,5 @@ func (s *Store) SetMaintenance(ctx context.Context, uuid string, on bool, reason
 		}
 		tx.notice(node.Notice{NodeUUID: uuid})
 		return tx.audit(a)
-	})
-}
-
-// SetPowerState records what a BMC said. A target that it fulfils is cleared, unless a worker holds the node and will
-// clear it itself.
-func (s *Store) SetPowerState(ctx context.Context, uuid string, p node.PowerState, at time.Time) error {
-	return s.inTurn(ctx, func(tx *transaction) error {
-		var was nodeRow
-		err := tx.Select("power_state", "target_power_state", "reservation_id").Where("uuid = ?", uuid).Take(&was).Error
-		if errors.Is(err, gorm.ErrRecordNotFound) {
-			return nil // deleted while its BMC was asked
-		}
-		set, news := map[string]any{"power_state": string(p), "power_checked_at": micros(at)}, was.PowerState != string(p)
-		if was.TargetPowerState == string(p) && was.ReservationID == "" {
-			set["target_power_state"], news = "", true
-		}
-		if err == nil {
-			_, err = tx.cas(&nodeRow{}, set, "uuid = ?", uuid)
-		}
-		if err != nil {
-			return fmt.Errorf("record power of node %s: %w", uuid, err)
-		}
-		if news { // a node that says what it said before is none
-			tx.notice(node.Notice{NodeUUID: uuid})
-		}
-		return nil
 	})
 }

@@ -188,7 +188,7 @@ func TestAMoveStoresTheAttributesThatItNamesAndNoOthers(t *testing.T) {
 		Changed: []string{"driver_info", "extra", "inspect_interface", "name", "network_data", "traits"}}))(t)
 	want := as
 	want.Owner, want.Maintenance, want.MaintenanceReason = "ops", true, "fan"
-	want.Version, want.UpdatedAt = after.Version, after.UpdatedAt
+	want.Version, want.UpdatedAt, want.Moved = after.Version, after.UpdatedAt, n.Moved+1
 	if diff := cmp.Diff(want, after); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -25,7 +25,7 @@ func full() node.Node {
 		UUID: node.NewUUID(), Name: "ns~full", Driver: node.DriverRedfish,
 		Interfaces:     node.Interfaces{BIOS: "1", Boot: "2", Console: "3", Deploy: "4", Firmware: "5", Inspect: "6", Management: "7", Network: "8", Power: "9", RAID: "10", Rescue: "11", Storage: "12", Vendor: "13"},
 		ProvisionState: node.Manageable, PowerState: node.PowerOn, TargetPowerState: node.PowerOff, PowerCheckedAt: begin.Add(time.Second), LastError: "e",
-		BMCUnreachableSince: begin.Add(2 * time.Second), BMCError: "it is silent",
+		BMCUnreachableSince: begin.Add(2 * time.Second), BMCError: "it is silent", Moved: 9, PowerAsked: node.ActionReboot, PowerAskedAt: begin.Add(5 * time.Second),
 		Reservation: "rack", ReservationID: "w1", AttemptID: node.NewUUID(), InspectionStartedAt: begin.Add(2 * time.Second), InspectionFinishedAt: begin.Add(3 * time.Second),
 		UpdatedAt: begin.Add(4 * time.Second), Version: 7, Maintenance: true, MaintenanceReason: "m", Fault: "power failure", Protected: true, ProtectedReason: "p",
 		Retired: true, RetiredReason: "r", ConsoleEnabled: true, DisablePowerOff: true, AutomatedClean: &yes, SecureBoot: &no, BootMode: "uefi",

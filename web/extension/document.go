@@ -38,7 +38,7 @@ func (a *api) description() openapi.Part {
 const tag = "cagenut"
 
 func eventsOperation() openapi.Operation {
-	return openapi.Operation{Method: "GET", Path: "/cagenut/v1/events", Does: "Follow all state changes as server-sent events.", Tag: tag, May: []int{503},
+	return openapi.Operation{Method: "GET", Path: "/cagenut/v1/events", Does: "Follow all changes of state, of the power as looks at BMCs find it, and of whether a BMC answers, as server-sent events.", Tag: tag, May: []int{503},
 		Answers: []openapi.Answer{{Status: 200, Type: "text/event-stream", Shows: openapi.Shows(openapi.Typed("string"))}}}
 }
 
@@ -55,6 +55,7 @@ func attemptsOperation() openapi.Operation {
 
 func healthOperation() openapi.Operation {
 	return openapi.Operation{Method: "GET", Path: "/cagenut/v1/nodes/:ident/health", Does: "Ask the BMC of a node for health, failing parts, sensors and the newest entries of its log.", Tag: tag,
+		Query:   []openapi.Parameter{{Name: "ask", Does: "False asks nobody: what is told is bmc, as it is known.", Kind: openapi.Flag()}},
 		Answers: []openapi.Answer{{Status: 200, Shows: openapi.Shows(openapi.Ref("Health"))}}, May: []int{502, 504}}
 }
 

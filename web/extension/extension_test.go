@@ -398,6 +398,17 @@ func TestEventsAreReplayedAndThenFollow(t *testing.T) {
 	h.notices <- node.Notice{NodeUUID: "a", Change: &c}
 	expect("event: state", "id: 3", `data: {"node":"a","from":"inspect wait","to":"inspect failed","actor":{"user":"mara","source":"ui","address":"192.0.2.7"},"at":"2026-11-30T14:02:11.000Z","attempt":null}`)
 
+	for _, c := range []node.Change{
+		{ID: 4, NodeUUID: "a", At: noon, Power: &node.PowerChange{From: node.PowerOn, To: node.PowerOff}},
+		{ID: 5, NodeUUID: "a", At: noon, BMC: &node.BMCChange{Error: "BMC 192.0.2.10: no answer"}},
+		{ID: 6, NodeUUID: "a", At: noon, BMC: &node.BMCChange{Reachable: true}},
+	} {
+		h.notices <- node.Notice{NodeUUID: "a", Change: &c}
+	}
+	expect("event: power", "id: 4", `data: {"node":"a","from":"power on","to":"power off","at":"2026-11-30T14:02:11.000Z"}`)
+	expect("event: bmc", "id: 5", `data: {"node":"a","reachable":false,"error":"BMC 192.0.2.10: no answer","at":"2026-11-30T14:02:11.000Z"}`)
+	expect("event: bmc", "id: 6", `data: {"node":"a","reachable":true,"error":null,"at":"2026-11-30T14:02:11.000Z"}`)
+
 	var f failure
 	if status := call(t, "GET", base+"/events", "", &f); status != 503 || f.Error.Code != 503 {
 		t.Errorf("one stream too many: %d %+v", status, f)

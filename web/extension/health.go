@@ -1,15 +1,20 @@
 package extension
 
 import (
+	"encoding/json"
+
 	"github.com/gofiber/fiber/v2"
 
 	"cagenut/node"
 	"cagenut/web"
+	"cagenut/web/openapi"
 )
 
-// Health is how a server is, as its BMC says now. A part that the BMC cannot tell is null, and named.
+// Health is how a server is, as its BMC says now. A part that the BMC cannot tell is null, and named; where nobody was
+// asked, all of them are null and none is named.
 type Health struct {
 	Node string `json:"node"`
+	BMC  BMC    `json:"bmc"`
 	// Overall is OK, Warning or Critical; null where the BMC does not say.
 	Overall *node.Health `json:"overall"`
 	Parts   []FailedPart `json:"parts"` // that are not well, the worst first
@@ -17,6 +22,23 @@ type Health struct {
 	Log     []LogEntry   `json:"log"` // the newest entries, the newest first
 	// Unsupported names what the BMC cannot tell: health, sensors, log.
 	Unsupported []string `json:"unsupported"`
+}
+
+// BMC is whether a node's BMC can be used: null where nobody has asked it yet. Since and Error say since when it cannot,
+// and why.
+type BMC struct {
+	Reachable *bool   `json:"reachable"`
+	Since     *string `json:"since"`
+	Error     *string `json:"error"`
+}
+
+func bmcOf(n node.Node) BMC {
+	reachable := n.BMCUnreachableSince.IsZero()
+	b := BMC{Reachable: &reachable, Since: instant(n.BMCUnreachableSince), Error: orNull(n.BMCError)}
+	if reachable && n.PowerCheckedAt.IsZero() {
+		b.Reachable = nil
+	}
+	return b
 }
 
 // FailedPart is a part that is not well.
@@ -58,18 +80,23 @@ func (a *api) health(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := healthOperation().CheckQuery(web.Query(c), 0, nil); err != nil {
+	q := web.Query(c)
+	if err := healthOperation().CheckQuery(q, 0, nil); err != nil {
 		return err
 	}
 	n, err := a.o.Store.Node(c.UserContext(), id)
 	if err != nil {
 		return err
 	}
+	if !asks(q.Get("ask")) {
+		return c.JSON(Health{Node: n.UUID, BMC: bmcOf(n), Unsupported: []string{}})
+	}
 	found, err := a.o.Conductor.Condition(c.UserContext(), n.UUID, newestEntries)
 	if err != nil {
 		return err
 	}
-	out := Health{Node: n.UUID, Unsupported: append([]string{}, found.Unsupported...)}
+	answers := true
+	out := Health{Node: n.UUID, BMC: BMC{Reachable: &answers}, Unsupported: append([]string{}, found.Unsupported...)}
 	if !found.Lacks("health") {
 		out.Overall, out.Parts = orNull(found.Health.Overall), shown(found.Health.Parts, partOf)
 	}
@@ -80,6 +107,15 @@ func (a *api) health(c *fiber.Ctx) error {
 		out.Log = shown(found.Log, entryOf)
 	}
 	return c.JSON(out)
+}
+
+// asks reads ?ask=, which has been checked.
+func asks(said string) bool {
+	if said == "" {
+		return true
+	}
+	ask, err := openapi.ReadFlag("ask", json.RawMessage(said))
+	return ask || err != nil
 }
 
 // shown is never nil: an empty list is something that the BMC has told.

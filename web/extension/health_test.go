@@ -50,7 +50,34 @@ func TestHealthTellsWhatTheBMCSays(t *testing.T) {
 			if status := call(t, "GET", serve(t, h, 0)+"/nodes/r07-u21/health", "", &got); status != 200 {
 				t.Fatalf("got %d %s", status, got)
 			}
-			if want := `{"node":"` + n.UUID + `",` + tc.want; string(got) != want {
+			if want := `{"node":"` + n.UUID + `","bmc":{"reachable":true,"since":null,"error":null},` + tc.want; string(got) != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+		})
+	}
+}
+
+func TestHealthWithoutAskingIsWhatIsKnownOfTheBMC(t *testing.T) {
+	h := newHall()
+	n := h.add("r07-u21", node.Manageable)
+	h.broken = errors.New("the BMC was asked")
+	for name, tc := range map[string]struct {
+		set  func(*node.Node)
+		want string
+	}{
+		"nobody has asked it yet": {func(*node.Node) {}, `{"reachable":null,"since":null,"error":null}`},
+		"it answers":              {func(n *node.Node) { n.PowerCheckedAt = noon }, `{"reachable":true,"since":null,"error":null}`},
+		"it is silent": {func(n *node.Node) { n.BMCUnreachableSince, n.BMCError = noon, "BMC 192.0.2.10: no answer" },
+			`{"reachable":false,"since":"2026-11-30T14:02:11.000Z","error":"BMC 192.0.2.10: no answer"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tc.set(&h.nodes[h.index(n.UUID)])
+			var got json.RawMessage
+			if status := call(t, "GET", serve(t, h, 0)+"/nodes/r07-u21/health?ask=false", "", &got); status != 200 {
+				t.Fatalf("got %d %s", status, got)
+			}
+			want := `{"node":"` + n.UUID + `","bmc":` + tc.want + `,"overall":null,"parts":null,"sensors":null,"log":null,"unsupported":[]}`
+			if string(got) != want {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
 		})
@@ -68,6 +95,9 @@ func TestHealthOfABMCThatDoesNotAnswer(t *testing.T) {
 	}{
 		{"/nodes/nobody/health", nil, 404},
 		{"/nodes/a/health?entries=7", nil, 400},
+		{"/nodes/a/health?ask=perhaps", nil, 400},
+		{"/nodes/nobody/health?ask=false", nil, 404},
+		{"/nodes/a/health?ask=yes", node.ErrCredentials, 502},
 		{"/nodes/a/health", &node.Unreachable{What: "BMC 192.0.2.10", Timeout: true, Err: context.DeadlineExceeded}, 504},
 		{"/nodes/a/health", &node.Unreachable{What: "BMC 192.0.2.10", Err: errors.New("connection refused")}, 502},
 		{"/nodes/a/health", node.ErrCredentials, 502},

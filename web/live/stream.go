@@ -190,8 +190,8 @@ const (
 	replayLimit = 20000
 )
 
-// Changes streams state changes: events `state`, whose id is the change's, and `resync` (more was missed than is
-// replayed: read the lists again). lastEventID is the last id that the client has seen, "" to begin now.
+// Changes streams changes: events `state`, `power` and `bmc`, whose id is the change's, and `resync` (more was missed than
+// is replayed: read the lists again). lastEventID is the last id that the client has seen, "" to begin now.
 func (h *Hub) Changes(c *fiber.Ctx, lastEventID string, encode func(node.Change) []byte) error {
 	s := &stream{programs: true}
 	return h.serve(c, s, &changes{hub: h, asked: lastEventID, encode: encode})
@@ -259,7 +259,18 @@ func (p *changes) again(ctx context.Context, send func([]byte) error) error {
 
 func (p *changes) write(c node.Change, send func([]byte) error) error {
 	p.last = max(p.last, c.ID)
-	return send(encode("state", strconv.FormatInt(c.ID, 10), p.encode(c)))
+	return send(encode(kind(c), strconv.FormatInt(c.ID, 10), p.encode(c)))
+}
+
+// kind is the name of the event that tells a change.
+func kind(c node.Change) string {
+	switch {
+	case c.Power != nil:
+		return "power"
+	case c.BMC != nil:
+		return "bmc"
+	}
+	return "state"
 }
 
 func (p *changes) resync(send func([]byte) error) error {

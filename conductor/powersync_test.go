@@ -1,0 +1,486 @@
+package conductor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"cagenut/conductor"
+	"cagenut/node"
+)
+
+const outside = "outside of this appliance"
+
+var silence = &node.Unreachable{What: "BMC 192.0.2.10", Timeout: true, Err: context.DeadlineExceeded}
+
+// untilLooked lets seconds pass until the BMC has been asked so many times more, and what it said is recorded.
+func (w *world) untilLooked(tick func(time.Duration), b *testBMC, times int) {
+	w.t.Helper()
+	before, _ := b.seen()
+	seconds := 0
+	// That a look begins proves that the one before is over: its finding is recorded one round later.
+	for calls := before; calls <= before+times; calls, _ = b.seen() {
+		if seconds++; seconds > 100*60 {
+			w.t.Fatalf("the BMC was asked %d times, not %d", calls-before, times)
+		}
+		tick(time.Second)
+	}
+	tick(time.Second)
+}
+
+func events(all []node.History) (out []string) {
+	for _, h := range all {
+		out = append(out, fmt.Sprintf("%s %s %s", h.Severity, h.Type, h.Event))
+	}
+	return out
+}
+
+// G03: whatever the power sync finds, the reason why an inspection ended stays.
+func TestPowerSyncNotesWhatSomebodyDidAtTheMachineAndNeverTouchesLastError(t *testing.T) {
+	w := newWorld(t, conductor.Settings{PowerSyncInterval: time.Minute})
+	n, _ := w.aborted()
+	w.work(n.UUID, node.JobCleanUp)
+	before := w.node(n)
+	known := len(w.history(n))
+	bmc := w.rack.of(n.UUID)
+	w.rounds(func(tick func(time.Duration)) {
+		w.untilLooked(tick, bmc, 2)
+		same(t, "entries for a server that is as it was", len(w.history(n)), known)
+		bmc.set(func(b *testBMC) { b.power = node.PowerOn })
+		w.untilLooked(tick, bmc, 2)
+		same(t, "power_state", w.node(n).PowerState, node.PowerOn)
+		bmc.set(func(b *testBMC) { b.power = node.PowerOff })
+		w.untilLooked(tick, bmc, 2)
+	})
+	want := []string{
+		"INFO power Power state changed from 'power off' to 'power on' outside of this appliance.",
+		"INFO power Power state changed from 'power on' to 'power off' outside of this appliance.",
+	}
+	if diff := cmp.Diff(want, events(w.history(n)[known:])); diff != "" {
+		t.Errorf("history (-want +got):\n%s", diff)
+	}
+	w.is(n, node.InspectFailed, abortedText)
+	now := w.node(n)
+	if now.Version != before.Version || !now.UpdatedAt.Equal(before.UpdatedAt) || now.Reserved() || now.Maintenance || now.Fault != "" {
+		t.Errorf("the node changed: %+v", now)
+	}
+	if _, log := bmc.seen(); len(log) != 0 {
+		t.Errorf("the BMC was told %q", log)
+	}
+	if age := w.clock.Now().Sub(now.PowerCheckedAt); age > time.Minute+2*time.Second {
+		t.Errorf("the power was read %s ago", age)
+	}
+}
+
+func TestPowerSyncSpreadsItsLooksAlsoAfterAStart(t *testing.T) {
+	w := newWorld(t, conductor.Settings{PowerSyncInterval: time.Minute})
+	const nodes = 120
+	for range nodes {
+		w.enrolled(node.Manageable, "agent")
+	}
+	asked := func() (sum int) {
+		w.rack.mu.Lock()
+		defer w.rack.mu.Unlock()
+		for _, b := range w.rack.bmcs {
+			calls, _ := b.seen()
+			sum += calls
+		}
+		return sum
+	}
+	w.rounds(func(tick func(time.Duration)) {
+		for second := 1; second <= 60; second++ {
+			tick(time.Second)
+			for deadline := time.Now().Add(10 * time.Second); asked() < (second-1)*nodes/60; {
+				if time.Now().After(deadline) {
+					t.Fatalf("after %d s, %d of %d nodes were asked", second, asked(), nodes)
+				}
+				time.Sleep(time.Millisecond)
+			}
+			if got := asked(); got > (second+1)*nodes/60 {
+				t.Fatalf("after %d s, %d of %d nodes were asked", second, got, nodes)
+			}
+		}
+	})
+	w.rack.mu.Lock()
+	defer w.rack.mu.Unlock()
+	for uuid, b := range w.rack.bmcs {
+		if calls, _ := b.seen(); calls != 1 {
+			t.Errorf("node %s was asked %d times within an interval", uuid, calls)
+		}
+	}
+}
+
+func TestPowerSyncIsOffWithAnIntervalOfZero(t *testing.T) {
+	w := newWorld(t, conductor.Settings{InspectTimeout: time.Hour})
+	bmc := w.rack.of(w.enrolled(node.Manageable, "agent").UUID)
+	w.rounds(func(tick func(time.Duration)) {
+		tick(time.Hour)
+		tick(time.Hour)
+	})
+	if calls, _ := bmc.seen(); calls != 0 {
+		t.Errorf("the BMC was asked %d times", calls)
+	}
+}
+
+// G36: the healthy are asked on time while a rack of BMCs hangs.
+func TestPowerSyncWaitsForNobodyThatHangs(t *testing.T) {
+	w := newWorld(t, conductor.Settings{PowerSyncInterval: time.Minute})
+	for range 100 {
+		w.rack.of(w.enrolled(node.Manageable, "agent").UUID).set(func(b *testBMC) { b.silent = true })
+	}
+	healthy := make([]node.Node, 20)
+	for i := range healthy {
+		healthy[i] = w.enrolled(node.Manageable, "agent")
+	}
+	w.rounds(func(tick func(time.Duration)) {
+		for range 62 {
+			tick(time.Second)
+		}
+		// Two minutes more than one are needed, because the looks of the last rounds may not be over.
+		for _, n := range healthy {
+			w.untilLooked(tick, w.rack.of(n.UUID), 1)
+			if now := w.node(n); w.clock.Now().Sub(now.PowerCheckedAt) > time.Minute+3*time.Second {
+				t.Errorf("node %s was checked at %s, now is %s", n.UUID, now.PowerCheckedAt, w.clock.Now())
+			}
+		}
+	})
+}
+
+func TestTheSecondSilentLookMarksANodeAndTheFirstAnswerEndsThat(t *testing.T) {
+	for name, tc := range map[string]struct {
+		fail  error
+		event string
+	}{
+		"no answer": {silence, "ERROR power The BMC does not answer: BMC 192.0.2.10: context deadline exceeded"},
+		"credentials refused": {fmt.Errorf("redfish: log in at https://192.0.2.10: %w", node.ErrCredentials),
+			"ERROR power The BMC does not let the appliance in: redfish: log in at https://192.0.2.10: the BMC refused the credentials"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, conductor.Settings{PowerSyncInterval: time.Minute})
+			n, _ := w.aborted()
+			w.work(n.UUID, node.JobCleanUp)
+			bmc, known := w.rack.of(n.UUID), len(w.history(n))
+			var since time.Time
+			w.rounds(func(tick func(time.Duration)) {
+				w.untilLooked(tick, bmc, 1)
+				since = w.clock.Now()
+				bmc.set(func(b *testBMC) { b.fail = tc.fail })
+				for calls := 0; calls == 0; calls, _ = bmc.seen() {
+					tick(time.Second)
+				}
+				tick(time.Second)
+				tick(time.Second)
+				if now := w.node(n); !now.BMCUnreachableSince.IsZero() {
+					t.Error("it is marked after one look")
+				}
+				w.untilLooked(tick, bmc, 3)
+			})
+			now := w.node(n)
+			if late := now.BMCUnreachableSince.Sub(since); late < 0 || late > 2*time.Minute || now.BMCError != tc.fail.Error() {
+				t.Errorf("silent since %s, marked since %s with %q", since, now.BMCUnreachableSince, now.BMCError)
+			}
+			same(t, "power_state", now.PowerState, node.PowerOff)
+			w.is(n, node.InspectFailed, abortedText) // G03
+			if now.Maintenance || now.Fault != "" {
+				t.Error("a silent BMC blocks its operators")
+			}
+			same(t, "still silent since, after a restart", now.BMCUnreachableSince, w.node(n).BMCUnreachableSince)
+			bmc.set(func(b *testBMC) { b.fail = nil })
+			w.rounds(func(tick func(time.Duration)) { w.untilLooked(tick, bmc, 2) })
+			if now := w.node(n); !now.BMCUnreachableSince.IsZero() || now.BMCError != "" {
+				t.Errorf("it answers, and is marked since %s with %q", now.BMCUnreachableSince, now.BMCError)
+			}
+			got := events(w.history(n)[known:])
+			if len(got) != 2 || got[0] != tc.event || !strings.HasPrefix(got[1], "INFO power The BMC is reachable again after ") {
+				t.Errorf("history: %q", got)
+			}
+		})
+	}
+}
+
+func TestWhatIsNoSilence(t *testing.T) {
+	for name, fail := range map[string]error{
+		"a BMC that answers with a complaint": &node.Unreachable{What: "BMC 192.0.2.10", Answered: true, Err: errors.New("HTTP status 503")},
+		"a setting that is wrong":             node.Invalidf("redfish_address is missing"),
+		"something that nobody has foreseen":  errors.New("oh"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, conductor.Settings{PowerSyncInterval: time.Minute})
+			n := w.enrolled(node.Manageable, "agent")
+			bmc := w.rack.of(n.UUID)
+			bmc.set(func(b *testBMC) { b.fail = fail })
+			before := w.node(n)
+			w.rounds(func(tick func(time.Duration)) { w.untilLooked(tick, bmc, 3) })
+			if diff := cmp.Diff(before, w.node(n)); diff != "" {
+				t.Errorf("the node changed (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// passing is a rack that leaves all BMCs alone.
+type passing struct{ *rack }
+
+func (passing) Look(context.Context, node.Node, func(conductor.BMC) error) error { return silence }
+
+func TestABMCThatIsLeftAloneForAWhileHasNotBeenSilent(t *testing.T) {
+	w := newWorld(t, conductor.Settings{PowerSyncInterval: time.Minute})
+	w.BMCs = passing{w.rack}
+	n := w.enrolled(node.Manageable, "agent")
+	before := w.node(n)
+	w.rounds(func(tick func(time.Duration)) {
+		for range 5 * 60 {
+			tick(time.Second)
+		}
+	})
+	if diff := cmp.Diff(before, w.node(n)); diff != "" {
+		t.Errorf("the node changed (-before +after):\n%s", diff)
+	}
+}
+
+func TestAnotherReasonReplacesTheFirstWithoutANewEntry(t *testing.T) {
+	w := newWorld(t, conductor.Settings{PowerSyncInterval: time.Minute})
+	n := w.enrolled(node.Manageable, "agent")
+	bmc := w.rack.of(n.UUID)
+	bmc.set(func(b *testBMC) { b.fail = silence })
+	w.rounds(func(tick func(time.Duration)) {
+		w.untilLooked(tick, bmc, 3)
+		since := w.node(n).BMCUnreachableSince
+		bmc.set(func(b *testBMC) { b.fail = node.ErrCredentials })
+		w.untilLooked(tick, bmc, 2)
+		now := w.node(n)
+		same(t, "reason", now.BMCError, node.ErrCredentials.Error())
+		same(t, "since", now.BMCUnreachableSince, since)
+	})
+	same(t, "entries", len(w.history(n)), 1)
+}
+
+func TestACommandToASilentBMCMarksItsNodeAtOnce(t *testing.T) {
+	w := newWorld(t, conductor.Settings{})
+	n := w.enrolled(node.Manageable, "agent")
+	bmc := w.rack.of(n.UUID)
+	bmc.set(func(b *testBMC) {
+		b.before = func(string) {}
+		b.noPower = silence
+	})
+	w.must(w.SetPower(t.Context(), operator, n.UUID, conductor.PowerRequest{Target: "power on"}))
+	w.work(n.UUID, node.JobPower)
+	now := w.node(n)
+	same(t, "why", now.BMCError, silence.Error())
+	same(t, "since", now.BMCUnreachableSince, w.clock.Now())
+	same(t, "last_error", now.LastError, "Failed to change power state to 'power on'. Error: "+silence.Error())
+
+	bmc.set(func(b *testBMC) { b.noPower = nil })
+	if _, err := w.BootDevice(t.Context(), n.UUID); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "marked after somebody got an answer", w.node(n).BMCError, "")
+	same(t, "the last entry", w.history(n)[len(w.history(n))-1].Event, "The BMC is reachable again after 0s.")
+}
+
+// What the appliance asked for and did not see come about is not somebody's when it does.
+func TestWhatComesAboutLateIsNotSomebodys(t *testing.T) {
+	w := newWorld(t, conductor.Settings{PowerSyncInterval: time.Minute})
+	for name, tc := range map[string]struct {
+		before node.PowerState
+		action string
+		stuck  node.PowerState
+		then   []node.PowerState
+		want   []string
+	}{
+		"a power off that takes longer than it was waited for": {node.PowerOn, "power off", node.PowerOn, []node.PowerState{node.PowerOff, node.PowerOn}, []string{
+			"Power state is 'power off' now, after the appliance asked for 'power off'.",
+			"Power state changed from 'power off' to 'power on' outside of this appliance."}},
+		"a soft reboot, which switches off for a moment": {node.PowerOn, "soft rebooting", node.PowerOn, []node.PowerState{node.PowerOff, node.PowerOn}, []string{
+			"Power state is 'power off' now, after the appliance asked for 'soft rebooting'.",
+			"Power state is 'power on' now, after the appliance asked for 'soft rebooting'."}},
+		"a power on, and then somebody with a finger on the button": {node.PowerOff, "power on", "", []node.PowerState{node.PowerOff, node.PowerOn}, []string{
+			"Power state changed from 'power on' to 'power off' outside of this appliance.",
+			"Power state changed from 'power off' to 'power on' outside of this appliance."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := w.enrolled(node.Manageable, "agent")
+			bmc := w.rack.of(n.UUID)
+			bmc.set(func(b *testBMC) { b.power = tc.before })
+			w.must(w.store.SetPowerState(t.Context(), n.UUID, tc.before, w.clock.Now()))
+			bmc.set(func(b *testBMC) { b.stuck = tc.stuck })
+			w.must(w.SetPower(t.Context(), operator, n.UUID, conductor.PowerRequest{Target: tc.action}))
+			w.work(n.UUID, node.JobPower)
+			known := len(w.history(n))
+			w.rounds(func(tick func(time.Duration)) {
+				for _, p := range tc.then {
+					bmc.set(func(b *testBMC) { b.power = p })
+					w.untilLooked(tick, bmc, 2)
+				}
+			})
+			var got []string
+			for _, h := range w.history(n)[known:] {
+				got = append(got, h.Event)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("history (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A look that began before one of our own jobs and ends after it has seen a server that is no more.
+func TestALookThatOneOfOurJobsOvertakesSaysNothing(t *testing.T) {
+	for name, tc := range map[string]struct {
+		from node.PowerState
+		ours func(w *world, n node.Node)
+	}{
+		"a power off": {node.PowerOn, func(w *world, n node.Node) {
+			w.must(w.SetPower(t.Context(), operator, n.UUID, conductor.PowerRequest{Target: "power off"}))
+			w.work(n.UUID, node.JobPower)
+		}},
+		"off and on again, so that the node is as it was": {node.PowerOn, func(w *world, n node.Node) {
+			for _, target := range []string{"power off", "power on"} {
+				w.must(w.SetPower(t.Context(), operator, n.UUID, conductor.PowerRequest{Target: target}))
+				w.work(n.UUID, node.JobPower)
+			}
+		}},
+		"an inspection, its abort and the clean-up": {node.PowerOn, func(w *world, n node.Node) {
+			w.must(w.ask(n, node.Inspect))
+			w.work(n.UUID, node.JobStart)
+			w.is(n, node.InspectWait, "")
+			w.must(w.ask(n, node.Abort))
+			w.work(n.UUID, node.JobCleanUp)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, conductor.Settings{PowerSyncInterval: time.Minute})
+			n := w.enrolled(node.Manageable, "agent")
+			bmc := w.rack.of(n.UUID)
+			w.must(w.store.SetPowerState(t.Context(), n.UUID, tc.from, w.clock.Now()))
+			began, goOn := make(chan struct{}), make(chan struct{})
+			var first atomic.Bool
+			bmc.set(func(b *testBMC) {
+				b.power = node.PowerOff // what the look reads, and nobody records
+				if tc.from == node.PowerOff {
+					b.power = node.PowerOn
+				}
+				b.looking = func() {
+					if first.CompareAndSwap(false, true) {
+						close(began)
+						<-goOn
+					}
+				}
+			})
+			w.rounds(func(tick func(time.Duration)) {
+				for looking := false; !looking; {
+					tick(time.Second)
+					select {
+					case <-began:
+						looking = true
+					default:
+					}
+				}
+				bmc.set(func(b *testBMC) { b.power = tc.from })
+				tc.ours(w, n)
+				close(goOn)
+				w.untilLooked(tick, bmc, 2)
+			})
+			for _, h := range w.history(n) {
+				if strings.Contains(h.Event, outside) || strings.Contains(h.Event, "after the appliance asked") {
+					t.Errorf("history: %s", h.Event)
+				}
+			}
+			bmc.mu.Lock()
+			real := bmc.power
+			bmc.mu.Unlock()
+			same(t, "power_state", w.node(n).PowerState, real)
+		})
+	}
+}
+
+// However looks and our own jobs meet, nothing that the appliance did is somebody's.
+func TestNothingOfOursIsEverNotedAsSomebodys(t *testing.T) {
+	w := newWorld(t, conductor.Settings{PowerSyncInterval: time.Second, StartTimeout: 24 * time.Hour})
+	nodes := make([]node.Node, 8)
+	for i := range nodes {
+		nodes[i] = w.enrolled(node.Manageable, "agent")
+		w.must(w.store.SetPowerState(t.Context(), nodes[i].UUID, node.PowerOff, w.clock.Now()))
+	}
+	stop := make(chan struct{})
+	var (
+		jobs  sync.WaitGroup
+		turns atomic.Int64
+	)
+	w.rounds(func(tick func(time.Duration)) {
+		for i, n := range nodes {
+			jobs.Go(func() {
+				for turn := 0; ; turn++ {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					w.oneOfOurs(n, i+turn)
+					turns.Add(1)
+				}
+			})
+		}
+		for deadline := time.Now().Add(time.Minute); turns.Load() < 100 || w.rack.looks.Load() < 300; {
+			if time.Now().After(deadline) {
+				t.Errorf("only %d jobs and %d looks could meet", turns.Load(), w.rack.looks.Load())
+				break
+			}
+			tick(250 * time.Millisecond)
+		}
+		close(stop)
+		jobs.Wait()
+		tick(2 * time.Second)
+		tick(2 * time.Second)
+	})
+	for _, n := range nodes {
+		for _, h := range w.history(n) {
+			if strings.Contains(h.Event, outside) {
+				t.Errorf("node %s: %s", n.UUID, h.Event)
+			}
+		}
+	}
+}
+
+// oneOfOurs is a power action, or an inspection and its abort, worked off by hand while the rounds go on.
+func (w *world) oneOfOurs(n node.Node, turn int) {
+	work := func(kind node.JobKind) {
+		for _, j := range w.queue.of(n.UUID, kind) {
+			for round := range 50 {
+				again, err := w.Work(w.t.Context(), j.Job, round)
+				if err != nil {
+					w.t.Errorf("%s job: %v", kind, err)
+				}
+				if again < 0 || err != nil {
+					break
+				}
+			}
+			if _, err := w.queue.db.ExecContext(w.t.Context(), `DELETE FROM test_jobs WHERE id = ?`, j.id); err != nil {
+				w.t.Error(err)
+			}
+		}
+	}
+	if turn%4 != 3 {
+		target := []string{"power on", "power off", "rebooting"}[turn%4]
+		if err := w.SetPower(w.t.Context(), operator, n.UUID, conductor.PowerRequest{Target: target}); err != nil {
+			w.t.Errorf("%s: %v", target, err)
+		}
+		work(node.JobPower)
+		return
+	}
+	if err := w.ask(n, node.Inspect); err != nil {
+		w.t.Errorf("inspect: %v", err)
+	}
+	work(node.JobStart)
+	if err := w.ask(n, node.Abort); err != nil {
+		w.t.Errorf("abort: %v", err)
+	}
+	work(node.JobCleanUp)
+}

@@ -133,7 +133,8 @@ var defeats = map[sim.Fault]map[string]string{
 	sim.FaultMissingLinks:  {"insert": "does not support", "insert another": "does not support", "eject": "does not support", "log": "does not support"},
 	sim.FaultFewResetTypes: {"NMI": "does not support"},
 	sim.FaultNoMedia:       {"insert": "does not support", "insert another": "does not support", "eject": "does not support"},
-	sim.FaultLicence:       {"insert": "licence", "insert another": "licence", "BIOS": "licence"},
+	sim.FaultMediaRefused:  {"insert": "cannot be read", "insert another": "cannot be read"}, sim.FaultMediaTaskFails: {"insert": "cannot be read", "insert another": "cannot be read"},
+	sim.FaultLicence: {"insert": "licence", "insert another": "licence", "BIOS": "licence"},
 }
 
 // everything fails.

@@ -3,6 +3,7 @@ package sim
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -40,21 +41,90 @@ func (s *Server) loadImage(d drive) loader {
 }
 
 func readImage(ctx context.Context, web *http.Client, d drive) (plan bootPlan, status int, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, d.image, nil)
+	p := &pieces{ctx: ctx, web: web, drive: d}
+	defer p.close()
+	parameters, err := findParameters(p)
+	if p.refused != 0 {
+		return bootPlan{}, p.refused, nil
+	}
+	return bootPlan{kernel: d.image, parameters: parameters}, http.StatusOK, err
+}
+
+// pieceSize is how much of an image a BMC asks for at once.
+const pieceSize = 512 << 10
+
+// pieces reads an image from its beginning to its end, piece by piece, or all at once from a server that does not give pieces.
+type pieces struct {
+	ctx     context.Context
+	web     *http.Client
+	drive   drive
+	at      int64
+	size    int64         // of the whole; 0: not known yet
+	body    io.ReadCloser // the rest of a piece
+	whole   bool
+	refused int // the status of a server that gives nothing
+}
+
+func (p *pieces) Read(b []byte) (int, error) {
+	for {
+		if p.body == nil {
+			if p.whole || (p.size > 0 && p.at >= p.size) {
+				return 0, io.EOF
+			}
+			if err := p.next(); err != nil {
+				return 0, err
+			}
+		}
+		n, err := p.body.Read(b)
+		p.at += int64(n)
+		if err == io.EOF {
+			p.close()
+			err = nil
+		}
+		if n > 0 || err != nil {
+			return n, err
+		}
+	}
+}
+
+func (p *pieces) next() error {
+	req, err := http.NewRequestWithContext(p.ctx, http.MethodGet, p.drive.image, nil)
 	if err != nil {
-		return bootPlan{}, 0, err
+		return err
 	}
 	req.Header.Set("User-Agent", "Simulated BMC")
-	if d.user != "" {
-		req.SetBasicAuth(d.user, d.password)
+	req.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", p.at, p.at+pieceSize-1))
+	if p.drive.user != "" {
+		req.SetBasicAuth(p.drive.user, p.drive.password)
 	}
-	res, err := web.Do(req)
+	res, err := p.web.Do(req)
 	if err != nil {
-		return bootPlan{}, 0, err
+		return err
 	}
-	defer func() { _ = res.Body.Close() }()
-	parameters, err := findParameters(res.Body)
-	return bootPlan{kernel: d.image, parameters: parameters}, res.StatusCode, err
+	p.body = res.Body
+	switch res.StatusCode {
+	case http.StatusOK:
+		p.whole = true
+		if p.at == 0 {
+			return nil
+		}
+		return errors.New("the image's server has stopped giving pieces")
+	case http.StatusPartialContent:
+		var from, to int64
+		if _, err := fmt.Sscanf(res.Header.Get("Content-Range"), "bytes %d-%d/%d", &from, &to, &p.size); err != nil || from != p.at || to < from {
+			return fmt.Errorf("the image's server gave %q, asked for %d on", res.Header.Get("Content-Range"), p.at)
+		}
+		return nil
+	}
+	p.refused = res.StatusCode
+	return errors.New("the image's server gives nothing")
+}
+
+func (p *pieces) close() {
+	if p.body != nil {
+		_ = p.body.Close()
+		p.body = nil
+	}
 }
 
 // findParameters reads an image to its end and returns the kernel parameters on the first line that has a callback.

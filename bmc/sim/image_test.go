@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"cagenut/bmc/sim"
 	"cagenut/node"
@@ -58,6 +59,30 @@ func TestServerBootsFromAnInsertedCDAndReportsWhereItsImageSays(t *testing.T) {
 			}
 			if s.Boot() != (node.Boot{}) || s.Media()["1"] == "" {
 				t.Errorf("the override is %+v, media %v", s.Boot(), s.Media())
+			}
+		})
+	}
+}
+
+func TestAnImageIsFetchedInPieces(t *testing.T) {
+	for name, c := range map[string]struct{ size, pieces int }{"of two pieces and a bit": {1<<20 + 99, 3}, "of one": {4000, 1}, "of exactly two": {1 << 20, 2}} {
+		t.Run(name, func(t *testing.T) {
+			a := newAppliance(t)
+			config := []byte("linux /vmlinuz ipa-inspection-callback-url=" + a.URL + "/v1/continue_inspection?attempt=t0k3n \n")
+			content := append(make([]byte, c.size-len(config)), config...)
+			a.before = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path != "/boot/node.iso" {
+					return false
+				}
+				http.ServeContent(w, r, "node.iso", time.Time{}, bytes.NewReader(content))
+				return true
+			}
+			s := startRack(t, sim.Options{Servers: 1}).Servers()[0]
+			bootCD(t, s, a.URL+"/boot/node.iso")
+			waitPhase(t, s, sim.PhaseDone)
+			want := append(slices.Repeat([]string{"GET /boot/node.iso"}, c.pieces), "POST /v1/continue_inspection?attempt=t0k3n")
+			if got := a.requests(); !slices.Equal(got, want) {
+				t.Errorf("it asked for %v, want %v", got, want)
 			}
 		})
 	}

@@ -188,8 +188,19 @@ func (s *Server) insert(w http.ResponseWriter, d drive, body mediumBody) {
 	d.image, d.inserted, d.shownOld = *body.Image, attached, time.Time{}
 	d.protect = body.WriteProtected == nil || *body.WriteProtected
 	d.user, d.password = text(body.UserName), text(body.Password)
-	s.finish(w, FaultMediaTask, func() { s.changeDrive(d) })
+	switch fails, late := s.delayOf(FaultMediaTaskFails), s.delayOf(FaultMediaLate); {
+	case s.strikes(FaultMediaTaskFails):
+		s.failLater(w, fails, errUnreadable)
+	case s.strikes(FaultMediaLate):
+		w.WriteHeader(http.StatusNoContent)
+		s.later(late, func() { s.changeDrive(d) })
+	default:
+		s.finish(w, FaultMediaTask, func() { s.changeDrive(d) })
+	}
 }
+
+// errUnreadable is what a BMC says of an image that it cannot fetch.
+const errUnreadable = "The image cannot be read from the given address."
 
 // refuseMedium is why an image is not taken; status 0 when it is.
 func (s *Server) refuseMedium(d drive, body mediumBody) (status int, id, message string) {
@@ -199,6 +210,10 @@ func (s *Server) refuseMedium(d drive, body mediumBody) (status int, id, message
 		return d.console, "ActionNotSupported", "The drive serves the web console alone."
 	case s.has(FaultLicence):
 		return http.StatusForbidden, "OemLicenseNotPassed", "Not licensed to perform this request. The following licenses DCMS were needed."
+	case s.strikes(FaultMediaBusy):
+		return http.StatusServiceUnavailable, "ServiceTemporarilyUnavailable", "The service is temporarily unavailable. Retry in 1 seconds."
+	case s.strikes(FaultMediaRefused):
+		return http.StatusBadRequest, "ActionParameterValueError", errUnreadable
 	case s.has(FaultMediaTransfer) && (body.TransferProtocolType == nil || body.TransferMethod == nil):
 		return http.StatusBadRequest, "ActionParameterMissing", "The action InsertMedia requires that the parameters TransferProtocolType and TransferMethod be present in the request body."
 	case s.has(FaultMediaCredentials) && (text(body.UserName) == "" || text(body.Password) == ""):
@@ -291,13 +306,33 @@ func (s *Server) finish(w http.ResponseWriter, task Fault, do func()) {
 		return
 	}
 	id := s.tasks.begin()
+	s.later(delay, func() {
+		do()
+		s.tasks.end(id)
+		s.news.tell()
+	})
+	s.answerTask(w, id)
+}
+
+// failLater answers with a task that fails.
+func (s *Server) failLater(w http.ResponseWriter, delay time.Duration, why string) {
+	id := s.tasks.begin()
+	s.later(delay, func() {
+		s.tasks.fail(id, why)
+		s.news.tell()
+	})
+	s.answerTask(w, id)
+}
+
+func (s *Server) later(delay time.Duration, do func()) {
 	s.rack.start(func() {
 		if pause(s.ctx, delay) {
 			do()
-			s.tasks.end(id)
-			s.news.tell()
 		}
 	})
+}
+
+func (s *Server) answerTask(w http.ResponseWriter, id string) {
 	w.Header().Set("Location", tasksPath+"/"+id+"/Monitor")
 	answerJSON(w, http.StatusAccepted, s.taskDocument(id))
 }

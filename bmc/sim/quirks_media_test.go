@@ -142,6 +142,25 @@ var mediaQuirks = []quirk{
 		expect(t, "insert", []int{insertInto(t, s, cdSlot, "{"+image+"}")}, []int{202})
 		wait(t, s, "it is in", func(s *sim.Server) bool { return s.Media()["1"] != "" })
 	}},
+	{fault: sim.FaultMediaTaskFails, strength: sim.Strength{Delay: time.Millisecond}, check: func(t *testing.T, s *sim.Server) {
+		expect(t, "insert", []int{insertInto(t, s, cdSlot, "{"+image+"}")}, []int{202})
+		task := "/redfish/v1/TaskService/Tasks/1"
+		wait(t, s, "it has failed", func(*sim.Server) bool { return shown(t, s, task)["TaskState"] == "Exception" })
+		expect(t, "the monitor", []int{status(t, s, http.MethodGet, task+"/Monitor", "")}, []int{400})
+		if s.Media()["1"] != "" {
+			t.Error("it is in")
+		}
+	}},
+	{fault: sim.FaultMediaLate, strength: sim.Strength{Delay: time.Millisecond}, check: func(t *testing.T, s *sim.Server) {
+		expect(t, "insert", []int{insertInto(t, s, cdSlot, "{"+image+"}")}, []int{204})
+		wait(t, s, "it is in", func(s *sim.Server) bool { return s.Media()["1"] != "" })
+	}},
+	{fault: sim.FaultMediaRefused, strength: sim.Strength{Count: 1}, check: func(t *testing.T, s *sim.Server) {
+		expect(t, "insert twice", []int{insertInto(t, s, cdSlot, "{"+image+"}"), insertInto(t, s, cdSlot, "{"+image+"}")}, []int{400, 204})
+	}},
+	{fault: sim.FaultMediaBusy, strength: sim.Strength{Count: 1}, check: func(t *testing.T, s *sim.Server) {
+		expect(t, "insert twice", []int{insertInto(t, s, cdSlot, "{"+image+"}"), insertInto(t, s, cdSlot, "{"+image+"}")}, []int{503, 204})
+	}},
 	{fault: sim.FaultLicence, rows: []int{52}, check: func(t *testing.T, s *sim.Server) {
 		expect(t, "media, BIOS, secure boot, system", []int{
 			insertInto(t, s, cdSlot, "{"+image+"}"), status(t, s, http.MethodGet, system+"/Bios", ""), status(t, s, http.MethodGet, system+"/SecureBoot", ""), status(t, s, http.MethodGet, system, ""),

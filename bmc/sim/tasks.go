@@ -20,8 +20,9 @@ type tasks struct {
 }
 
 type task struct {
-	id   string
-	done bool
+	id     string
+	done   bool
+	failed string // why, of one that failed
 }
 
 func (t *tasks) begin() string {
@@ -36,12 +37,15 @@ func (t *tasks) begin() string {
 	return id
 }
 
-func (t *tasks) end(id string) {
+func (t *tasks) end(id string) { t.fail(id, "") }
+
+// fail ends a task that failed.
+func (t *tasks) fail(id, why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i := range t.list {
 		if t.list[i].id == id {
-			t.list[i].done = true
+			t.list[i].done, t.list[i].failed = true, why
 		}
 	}
 }
@@ -62,6 +66,10 @@ func (s *Server) taskDocument(id string) map[string]any {
 		})
 		if t.done {
 			doc["TaskState"], doc["PercentComplete"] = "Completed", 100
+		}
+		if t.failed != "" {
+			doc["TaskState"], doc["TaskStatus"] = "Exception", "Critical"
+			doc["Messages"] = []map[string]any{{"Message": t.failed, "Severity": "Critical"}}
 		}
 		return doc
 	}
@@ -84,7 +92,7 @@ func (s *Server) taskServiceDocument(rest []string) map[string]any {
 	return pick("TaskCollection", tasksPath, docs, rest[1:])
 }
 
-// monitorTask answers 202 while a task runs, and 204 when it has ended.
+// monitorTask answers 202 while a task runs, and as the command would have been answered when it has ended.
 func (s *Server) monitorTask(w http.ResponseWriter, r *http.Request) {
 	doc := s.taskDocument(r.PathValue("id"))
 	switch {
@@ -94,6 +102,8 @@ func (s *Server) monitorTask(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Location", doc["TaskMonitor"].(string))
 		w.Header().Set("Retry-After", "1")
 		answerJSON(w, http.StatusAccepted, doc)
+	case doc["TaskState"] == "Exception":
+		refuse(w, http.StatusBadRequest, "OperationFailed", doc["Messages"].([]map[string]any)[0]["Message"].(string))
 	default:
 		w.WriteHeader(http.StatusNoContent)
 	}

@@ -97,7 +97,7 @@ type ReportRequest struct {
 	Token    node.Secret // ?attempt= of the callback URL; "" for ramdisks that were booted without it
 }
 
-// Validation is whether one interface of a node would work: nil is "has nothing to check".
+// Validation is whether one interface of a node would work: nil is "has nothing to check". Reason also warns of what works.
 type Validation struct {
 	Result *bool
 	Reason string

@@ -23,7 +23,13 @@ func (c *Conductor) ask(ctx context.Context, ident string, fn func(context.Conte
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	return c.BMCs.Do(ctx, n, func(b BMC) error { return fn(ctx, b) })
+	if err := c.BMCs.Do(ctx, n, func(b BMC) error { return fn(ctx, b) }); err != nil {
+		return err
+	}
+	if err := c.answeredTo(context.WithoutCancel(ctx), n); err != nil {
+		c.Log.Error("cannot note that a BMC has answered", "node", n.UUID, "err", err)
+	}
+	return nil
 }
 
 // BootDevice asks the BMC what the server boots from next.

@@ -30,8 +30,12 @@ type Moves interface {
 	Move(ctx context.Context, m node.Move) (node.Node, error)
 	// EndAttempt ends an attempt and moves its node in one transaction; node.ErrLost as Move.
 	EndAttempt(ctx context.Context, e node.Ending) (node.Node, error)
-	// SetPowerState records what a BMC said, at a time; it touches neither last_error nor the reservation.
+	// SetPowerState records what a BMC said to one of our own jobs, at a time; it touches neither last_error nor the reservation.
 	SetPowerState(ctx context.Context, uuid string, p node.PowerState, at time.Time) error
+	// RecordLooks records what looks at BMCs found, in one transaction; it touches neither last_error nor the reservation. A
+	// look is dropped when the node is not in the version, or not at the count of our own moves, that it was in when the
+	// look began.
+	RecordLooks(ctx context.Context, looks []node.Look) error
 	// Note appends to history and audit without moving anything.
 	Note(ctx context.Context, h *node.History, a *node.Audit) error
 }
@@ -79,8 +83,10 @@ type Watched interface {
 	LookupAddresses(ctx context.Context) (map[string][]string, error)
 	// Interrupted lists the nodes that a worker held when the appliance died.
 	Interrupted(ctx context.Context) ([]node.Node, error)
-	// PowerUnchecked lists at most limit free nodes whose power was last confirmed before t, the oldest first.
-	PowerUnchecked(ctx context.Context, t time.Time, limit int) ([]node.Node, error)
+	// PowerDue lists the nodes whose turn in the power sync comes from `from` on and before `to`, counted on and on in
+	// node.Turns to the round: of those that are free, whose power is not about to change, and of whose BMC somebody has
+	// said that it can be used.
+	PowerDue(ctx context.Context, from, to int64) ([]node.Node, error)
 }
 
 // BMC is one server's controller, as long as the caller has it to itself.
@@ -97,6 +103,8 @@ type BMC interface {
 type BMCs interface {
 	// Validate tells whether driver_info says enough to try: *node.Invalid otherwise. No network.
 	Validate(n node.Node) error
+	// Warn is what should be known about driver_info although it is valid; "" where there is nothing. No network.
+	Warn(n node.Node) string
 	// Warn is what should be known about driver_info although it is valid; "" where there is nothing. No network.
 	Warn(n node.Node) string
 	// Do runs fn while nobody else talks to the node's BMC.

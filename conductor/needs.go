@@ -105,8 +105,6 @@ type BMCs interface {
 	Validate(n node.Node) error
 	// Warn is what should be known about driver_info although it is valid; "" where there is nothing. No network.
 	Warn(n node.Node) string
-	// Warn is what should be known about driver_info although it is valid; "" where there is nothing. No network.
-	Warn(n node.Node) string
 	// Do runs fn while nobody else talks to the node's BMC.
 	Do(ctx context.Context, n node.Node, fn func(BMC) error) error
 	// Look is Do for what nobody has asked for. A BMC that keeps failing is left alone for a while: the error is

@@ -61,9 +61,6 @@ func (c *Conductor) workCleanUp(ctx context.Context, j node.Job) (time.Duration,
 	if kept, err := c.keepLearned(ctx, n, a, p); !kept || err != nil {
 		return time.Second, err
 	}
-	if kept, err := c.keepLearned(ctx, n, a, p); !kept || err != nil {
-		return time.Second, err
-	}
 	a.CleanUpStep = p.Step
 	if !p.Ready {
 		return p.After, c.Attempts.UpdateAttempt(ctx, a, nil)

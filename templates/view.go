@@ -161,8 +161,9 @@ type Node struct {
 	Maintenance       string // its reason; "" for none
 	InMaintenance     bool
 	Power             Power
-	BMCError          string // why the BMC does not answer
+	Silent            Time   // since when the BMC does not answer; zero while it does
 	SilentSince       string // "12:03:11 UTC"
+	BMCError          string // why it does not
 	Error             string
 	Divergence        string
 	CanAct            bool

@@ -51,7 +51,7 @@ func (p *Pages) nodeView(ctx context.Context, n node.Node, act bool) (templates.
 		Facts: nodeFacts(n), BMCError: n.BMCError,
 	}
 	if !n.BMCUnreachableSince.IsZero() {
-		v.SilentSince = p.since(n.BMCUnreachableSince)
+		v.Silent, v.SilentSince, v.Power.Silent = v.Power.Silent, p.since(n.BMCUnreachableSince), templates.Time{}
 	}
 	if n.ProvisionState == node.InspectWait && p.o.InspectTimeout > 0 {
 		v.Deadline = p.coming(n.ProvisionUpdatedAt.Add(p.o.InspectTimeout))

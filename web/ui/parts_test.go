@@ -344,10 +344,10 @@ func TestASilentBMCIsSeenInTheListAndOnThePage(t *testing.T) {
 	row := `<small class="problem">BMC unreachable <time datetime="2026-11-30T13:58:11Z"`
 	s.get("/ui").has(t, row, "4 m 00 s")
 	page := s.get("/ui/nodes/r07-u21")
-	page.has(t, "BMC unreachable since 13:58:11 UTC (", "4 m 00 s", "&lt;b&gt;no answer&lt;/b&gt; within 10s", templates.TextBMCSilentThen)
+	page.has(t, "BMC unreachable since 13:58:11 UTC, for", "4 m 00 s", "&lt;b&gt;no answer&lt;/b&gt; within 10s", templates.TextBMCSilentThen)
 	page.lacks(t, "<b>")
 	r.edit(func() { r.nodes[0].BMCUnreachableSince = noon.Add(-26 * time.Hour) })
-	s.get("/ui/nodes/r07-u21").has(t, "BMC unreachable since 2026-11-29 12:02 UTC (", "1 d 2 h")
+	s.get("/ui/nodes/r07-u21").has(t, "BMC unreachable since 2026-11-29 12:02 UTC, for", "1 d 2 h")
 
 	t.Log("an open page and an open list see the end of it")
 	_, one := s.stream("/ui/events?view=node&node=" + n.UUID + "&after=" + s.hub.Position())

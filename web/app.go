@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -27,7 +28,7 @@ type AppOptions struct {
 	// TrustedProxies are addresses or prefixes whose X-Forwarded-* is believed; anything else is a programmer's error
 	// that [ParseProxies] finds first.
 	TrustedProxies []string
-	// ReportDoors are the paths whose bodies may have 16 MiB; [ReportDoors] if nil.
+	// ReportDoors are the paths whose bodies may have 16 MiB, with * for any one part; [ReportDoors] if nil.
 	ReportDoors []string
 	// Errors are the shapes of errors by path; the longest prefix wins.
 	Errors []ErrorShape
@@ -93,6 +94,8 @@ type server struct {
 	AppOptions
 	proxies []netip.Prefix
 	doors   map[string]bool
+	// wideDoors are those with a *.
+	wideDoors []string
 }
 
 func newServer(o AppOptions) *server {
@@ -113,7 +116,9 @@ func newServer(o AppOptions) *server {
 	}
 	s := &server{AppOptions: o, doors: map[string]bool{}}
 	for _, path := range o.ReportDoors {
-		s.doors[path] = true
+		if s.doors[path] = true; strings.Contains(path, "*") {
+			s.wideDoors = append(s.wideDoors, path)
+		}
 	}
 	proxies, err := ParseProxies(o.TrustedProxies)
 	if err != nil {

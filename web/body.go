@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -36,11 +38,20 @@ func tooLarge(limit int) error {
 	return &refusedBody{fiber.StatusRequestEntityTooLarge, fmt.Sprintf("The request body is larger than %d bytes.", limit)}
 }
 
+// isDoor tells whether the bodies of a path may have the size of a ramdisk's report.
+func (s *server) isDoor(p string) bool {
+	return s.doors[p] || slices.ContainsFunc(s.wideDoors, func(door string) bool {
+		fits, _ := path.Match(door, p)
+		return fits
+	})
+}
+
 // guardBody bounds what handlers read: its size after decompression, and its depth (G26). The body is left
 // uncompressed, because fiber's own decompression has no bound.
 func (s *server) guardBody(c *fiber.Ctx) error {
 	limit := smallBody
-	if s.doors[c.Path()] {
+	door := s.isDoor(c.Path())
+	if door {
 		limit = reportBody
 	}
 	raw := c.Request().Body()
@@ -56,7 +67,7 @@ func (s *server) guardBody(c *fiber.Ctx) error {
 		c.Request().Header.Del(fiber.HeaderContentEncoding)
 		raw = plain
 	}
-	if looksLikeJSON(raw) && !s.doors[c.Path()] && !utf8.Valid(raw) { // reports see to it themselves: one odd field must not lose all
+	if looksLikeJSON(raw) && !door && !utf8.Valid(raw) { // reports see to it themselves: one odd field must not lose all
 		return &refusedBody{fiber.StatusBadRequest, "The JSON body is not UTF-8."}
 	}
 	if tooDeep(raw) {

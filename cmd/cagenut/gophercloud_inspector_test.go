@@ -98,7 +98,6 @@ func gopherDrivesTheInspector(t *testing.T, g *gopher) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inspectorRefused(t, "raw data once more, which are not served", introspection.ReApplyIntrospection(t.Context(), g.inspector, n.UUID).ExtractErr(), 404, "Not Found")
 	want := reportOf(t, s)
 	if diff := cmp.Diff(want.Inventory, data.Inventory); diff != "" {
 		t.Errorf("the inventory (-posted +stored):\n%s", diff)
@@ -106,6 +105,27 @@ func gopherDrivesTheInspector(t *testing.T, g *gopher) {
 	if diff := cmp.Diff(want.RootDisk, data.RootDisk); diff != "" || data.BootInterface != want.BootInterface || !cmp.Equal(data.RawLLDP, want.RawLLDP) || !slices.Contains(data.MACs, s.BootMAC) {
 		t.Errorf("the data are %+v\n%s", data, diff)
 	}
+
+	t.Log("what was reported, applied once more with a rule of now")
+	rule := map[string]any{"actions": []map[string]any{{"action": "set-attribute", "path": "/extra/applied", "value": "{data[inventory][hostname]}"}}}
+	var made struct{ UUID string }
+	if _, err := g.inspector.Post(t.Context(), g.inspector.ServiceURL("rules"), rule, &made, &gophercloud.RequestOpts{OkCodes: []int{201}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := introspection.ReApplyIntrospection(t.Context(), g.inspector, n.UUID).ExtractErr(); err != nil {
+		t.Fatal(err)
+	}
+	applied := g.wait(n.UUID, "the report applied once more", func(n *nodes.Node) bool { return n.Extra["applied"] != nil })
+	if applied.ProvisionState != string(nodes.Manageable) {
+		t.Errorf("applied once more, the node is %q", applied.ProvisionState)
+	}
+	if r := status(n.UUID); !r.Finished || r.State != "finished" || r.Error != "" {
+		t.Errorf("applied once more, the run is %+v", r)
+	}
+	if _, err := g.inspector.Delete(t.Context(), g.inspector.ServiceURL("rules", made.UUID), nil); err != nil {
+		t.Error(err)
+	}
+	inspectorRefused(t, "what an aborted run reported", introspection.ReApplyIntrospection(t.Context(), g.inspector, second.UUID).ExtractErr(), 400, "aborted")
 }
 
 // runs are the nodes of the runs in a list.

@@ -129,6 +129,14 @@ func (d door) Report(ctx context.Context, actor node.Actor, body []byte, token n
 	return n.UUID, err
 }
 
+// reported lets the inspector service show and apply once more what ramdisks reported.
+type reported struct{ *conductor.Conductor }
+
+// LastReport is introspection.Stored's.
+func (r reported) LastReport(ctx context.Context, nodeUUID string) (node.Report, error) {
+	return r.Inspections.LastReport(ctx, nodeUUID)
+}
+
 // rulebook lets the inspector service keep its rules among Ironic's.
 type rulebook struct{ *conductor.Conductor }
 

@@ -243,8 +243,8 @@ func (a *appliance) serveRoutes(ctx context.Context) error {
 	if a.inspectorListener == nil {
 		return nil
 	}
-	service := introspection.New(introspection.Needs{Nodes: a.store, Runs: a.store, Verbs: verbs{a.conductor}, Reports: door{a.conductor}, Rules: rulebook{a.conductor}})
-	a.inspectorApp = web.NewApp(web.AppOptions{Context: ctx, Log: a.log, TrustedProxies: s.TrustedProxies, Errors: []web.ErrorShape{webintrospection.ErrorShape()}})
+	service := introspection.New(introspection.Needs{Nodes: a.store, Runs: a.store, Verbs: verbs{a.conductor}, Reports: door{a.conductor}, Stored: reported{a.conductor}, Rules: rulebook{a.conductor}})
+	a.inspectorApp = web.NewApp(web.AppOptions{Context: ctx, Log: a.log, TrustedProxies: s.TrustedProxies, ReportDoors: webintrospection.LargeBodies(), Errors: []web.ErrorShape{webintrospection.ErrorShape()}})
 	webintrospection.Register(a.inspectorApp, webintrospection.Options{Service: service, Guard: guard, Log: a.log})
 	return nil
 }

@@ -22,13 +22,58 @@ func (s *Service) Data(ctx context.Context, ident string) ([]byte, error) {
 	}
 	stored, err := s.Runs.Inventory(ctx, n.UUID)
 	if missing(err) {
-		return nil, &node.NotFound{Text: fmt.Sprintf("Introspection data was not found for node %s", n.UUID)}
+		return nil, noData(n.UUID)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return flat(stored)
 }
+
+func noData(uuid string) error {
+	return &node.NotFound{Text: fmt.Sprintf("Introspection data was not found for node %s", uuid)}
+}
+
+// Unprocessed is what the ramdisk of a node reported last, without its logs; *node.NotFound where nothing is stored.
+func (s *Service) Unprocessed(ctx context.Context, ident string) ([]byte, error) {
+	n, err := s.Nodes.Node(ctx, ident)
+	if missing(err) {
+		return nil, notInCache(ident)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.Stored.LastReport(ctx, n.UUID)
+	if missing(err) {
+		return nil, noData(n.UUID)
+	}
+	return r.Body, err
+}
+
+// Reapply works the stored report of a node up once more, or data instead where that is not nil: hooks and rules run on it as they
+// are now, and the server is left alone. It returns once that is certain to happen. *node.Conflict while an introspection runs,
+// *node.NotFound without one, or without data.
+func (s *Service) Reapply(ctx context.Context, actor node.Actor, ident string, data []byte) error {
+	n, a, err := s.latest(ctx, ident)
+	if err != nil {
+		return err
+	}
+	if !a.State.Ended() {
+		return errLocked
+	}
+	err = s.Stored.Reapply(ctx, actor, n.UUID, data)
+	held := (*node.Locked)(nil)
+	switch {
+	case missing(err):
+		return noData(n.UUID)
+	case overtaken(err), errors.As(err, &held):
+		return errLocked
+	}
+	return err
+}
+
+// errLocked is the inspector's answer to a reapply that cannot be now (contract.md §5.2).
+var errLocked = &node.Conflict{Text: "Node locked, please, try again later"}
 
 func flat(i node.Inventory) ([]byte, error) {
 	doc := map[string]json.RawMessage{}

@@ -36,12 +36,21 @@ type Reports interface {
 	Report(ctx context.Context, actor node.Actor, body []byte, token node.Secret) (nodeUUID string, err error)
 }
 
+// Stored is what ramdisks reported, for as long as it is kept.
+type Stored interface {
+	// LastReport is the newest stored report of a node, without the ramdisk's logs; *node.NotFound without one.
+	LastReport(ctx context.Context, nodeUUID string) (node.Report, error)
+	// Reapply works the stored report up once more, or data instead. It returns once that is certain to happen.
+	Reapply(ctx context.Context, actor node.Actor, ident string, data []byte) error
+}
+
 // Needs is everything that a [Service] works with.
 type Needs struct {
 	Nodes   Nodes
 	Runs    Runs
 	Verbs   Verbs
 	Reports Reports
+	Stored  Stored
 	Rules   Rules
 }
 
@@ -62,7 +71,11 @@ type Run struct {
 }
 
 func run(a node.Attempt) Run {
-	return Run{UUID: a.NodeUUID, Finished: a.State.Ended(), State: a.State, StartedAt: a.StartedAt, FinishedAt: a.EndedAt, Error: a.Error}
+	r := Run{UUID: a.NodeUUID, Finished: a.State.Ended(), State: a.State, StartedAt: a.StartedAt}
+	if r.Finished { // one that is applied once more has ended before
+		r.FinishedAt, r.Error = a.EndedAt, a.Error
+	}
+	return r
 }
 
 // inBand tells whether a ramdisk carries out the attempts of an inspect interface; others are none of this service's.

@@ -31,6 +31,8 @@ type rack struct {
 	abort       func() error
 	inspect     error
 	report      error
+	reapply     error
+	reports     map[string]string
 }
 
 func (r *rack) add(state node.RunState, inspectInterface string) {
@@ -101,6 +103,18 @@ func (r *rack) Inventory(_ context.Context, nodeUUID string) (node.Inventory, er
 	return node.Inventory{}, &node.NotFound{What: "Inventory", Ident: nodeUUID}
 }
 
+func (r *rack) LastReport(_ context.Context, nodeUUID string) (node.Report, error) {
+	if body, ok := r.reports[nodeUUID]; ok {
+		return node.Report{Body: []byte(body)}, nil
+	}
+	return node.Report{}, &node.NotFound{What: "Report", Ident: nodeUUID}
+}
+
+func (r *rack) Reapply(_ context.Context, _ node.Actor, ident string, data []byte) error {
+	r.asked = append(r.asked, "reapply "+ident+" "+string(data))
+	return r.reapply
+}
+
 func (r *rack) Inspect(_ context.Context, _ node.Actor, ident string) error {
 	r.asked = append(r.asked, "inspect "+ident)
 	return r.inspect
@@ -119,7 +133,7 @@ func (r *rack) Report(context.Context, node.Actor, []byte, node.Secret) (string,
 }
 
 func service(r *rack) *introspection.Service {
-	return introspection.New(introspection.Needs{Nodes: r, Runs: r, Verbs: r, Reports: r})
+	return introspection.New(introspection.Needs{Nodes: r, Runs: r, Verbs: r, Reports: r, Stored: r})
 }
 
 // kind is the type and the text of an error.
@@ -353,5 +367,56 @@ func TestReport(t *testing.T) {
 				t.Errorf("got %q, %q", got, kind(err))
 			}
 		})
+	}
+}
+
+// contract.md §5.3: only what is over can be applied again.
+func TestReapplyInEveryState(t *testing.T) {
+	const locked = "*node.Conflict Node locked, please, try again later"
+	for state, want := range map[node.RunState]string{
+		node.RunStarting: locked, node.RunWaiting: locked, node.RunProcessing: locked, "reapplying": locked, node.RunFinished: "", node.RunError: "",
+	} {
+		r := &rack{}
+		r.add(state, "agent")
+		if got := kind(service(r).Reapply(t.Context(), node.Actor{}, "n1", []byte("{}"))); got != want {
+			t.Errorf("%s: got %q", state, got)
+		}
+		if asked := len(r.asked) == 1 && r.asked[0] == "reapply "+uuid(1)+" {}"; asked != (want == "") {
+			t.Errorf("%s: asked %v", state, r.asked)
+		}
+	}
+}
+
+func TestReapplyTellsWhatStandsAgainstIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		ident string
+		fails error
+		want  string
+	}{
+		"an unknown node":     {"nobody", nil, "*node.NotFound Could not find node nobody in cache"},
+		"nothing stored":      {"n1", &node.NotFound{What: "Report", Ident: "x"}, "*node.NotFound Introspection data was not found for node " + uuid(1)},
+		"a node that is held": {"n1", &node.Locked{Node: uuid(1), Holder: "rack1"}, "*node.Conflict Node locked, please, try again later"},
+		"somebody was first":  {"n1", node.ErrLost, "*node.Conflict Node locked, please, try again later"},
+		"a bad report":        {"n1", node.Invalidf("no interfaces"), "*node.Invalid no interfaces"},
+	} {
+		r := &rack{reapply: c.fails}
+		r.add(node.RunFinished, "agent")
+		if got := kind(service(r).Reapply(t.Context(), node.Actor{}, c.ident, nil)); got != c.want {
+			t.Errorf("%s: got %q", name, got)
+		}
+	}
+}
+
+func TestUnprocessedDataAreWhatWasReported(t *testing.T) {
+	r := &rack{reports: map[string]string{uuid(1): `{"inventory":{},"x":1e3}`}}
+	r.add(node.RunError, "agent")
+	r.add(node.RunFinished, "agent")
+	if got, err := service(r).Unprocessed(t.Context(), "n1"); err != nil || string(got) != `{"inventory":{},"x":1e3}` {
+		t.Errorf("got %s, %v", got, err)
+	}
+	for ident, want := range map[string]string{"n2": "*node.NotFound Introspection data was not found for node " + uuid(2), "nobody": "*node.NotFound Could not find node nobody in cache"} {
+		if _, err := service(r).Unprocessed(t.Context(), ident); kind(err) != want {
+			t.Errorf("%s: got %q", ident, kind(err))
+		}
 	}
 }

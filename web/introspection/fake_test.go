@@ -39,6 +39,7 @@ type rack struct {
 	bodies   []int
 	broken   error
 	rules    []node.InspectionRule
+	applied  []string
 }
 
 func newRack() *rack {
@@ -158,6 +159,20 @@ func (r *rack) Report(_ context.Context, actor node.Actor, body []byte, token no
 	return "", node.ErrNotReported
 }
 
+func (r *rack) LastReport(_ context.Context, nodeUUID string) (node.Report, error) {
+	if nodeUUID != one {
+		return node.Report{}, &node.NotFound{What: "Report"}
+	}
+	return node.Report{Body: []byte(`{"inventory":{"hostname":"ramdisk"},"spelt":1.50}`)}, nil
+}
+
+func (r *rack) Reapply(_ context.Context, actor node.Actor, ident string, data []byte) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.actors, r.applied = append(r.actors, actor), append(r.applied, ident+" "+string(data))
+	return nil
+}
+
 func (r *rack) rule(uuid string) int {
 	return slices.IndexFunc(r.rules, func(rule node.InspectionRule) bool { return rule.UUID == uuid })
 }
@@ -202,9 +217,9 @@ func (r *rack) DeleteInspectionRules(context.Context, node.Actor) error {
 // serve serves the API over a real socket and gives its address.
 func serve(t *testing.T, r *rack, guard fiber.Handler) string {
 	t.Helper()
-	app := web.NewApp(web.AppOptions{Errors: []web.ErrorShape{introspection.ErrorShape()}})
+	app := web.NewApp(web.AppOptions{ReportDoors: introspection.LargeBodies(), Errors: []web.ErrorShape{introspection.ErrorShape()}})
 	introspection.Register(app, introspection.Options{
-		Service: service.New(service.Needs{Nodes: r, Runs: r, Verbs: r, Reports: r, Rules: r}), Guard: guard,
+		Service: service.New(service.Needs{Nodes: r, Runs: r, Verbs: r, Reports: r, Rules: r, Stored: r}), Guard: guard,
 	})
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -19,6 +19,8 @@ type Service interface {
 	List(ctx context.Context, marker string, limit int, states []node.RunState) ([]introspection.Run, error)
 	Abort(ctx context.Context, actor node.Actor, ident string) error
 	Data(ctx context.Context, ident string) ([]byte, error)
+	Unprocessed(ctx context.Context, ident string) ([]byte, error)
+	Reapply(ctx context.Context, actor node.Actor, ident string, data []byte) error
 	Report(ctx context.Context, actor node.Actor, body []byte, token node.Secret) (nodeUUID string, err error)
 
 	ListRules(ctx context.Context) ([]introspection.Rule, error)
@@ -38,6 +40,9 @@ type Options struct {
 	// Log is told of refused reports, which leave no other trace where their node is unknown; nil: nobody is.
 	Log *slog.Logger
 }
+
+// LargeBodies are the paths whose bodies are as large as a ramdisk's report, for web.AppOptions.
+func LargeBodies() []string { return []string{"/v1/continue", "/v1/introspection/*/data/unprocessed"} }
 
 type api struct {
 	Options
@@ -65,6 +70,8 @@ func Register(app *fiber.App, o Options) {
 	app.Post("/v1/introspection/:node", a.start)
 	app.Post("/v1/introspection/:node/abort", a.abort)
 	app.Get("/v1/introspection/:node/data", a.data)
+	app.Get("/v1/introspection/:node/data/unprocessed", a.unprocessed)
+	app.Post("/v1/introspection/:node/data/unprocessed", a.reapply)
 	a.rules(app)
 }
 

@@ -58,8 +58,10 @@ func TestErrors(t *testing.T) {
 		{"a rule that is not there", "GET", "/v1/rules/" + one, 404, "Rule " + one + " was not found"},
 		{"nor can be deleted", "DELETE", "/v1/rules/" + one, 404, "Rule " + one + " was not found"},
 		{"a rule that has no UUID", "GET", "/v1/rules/x%20y", 404, "Rule x y was not found"},
-		{"raw data is not served yet", "GET", "/v1/introspection/" + one + "/data/unprocessed", 404, "Not Found"},
-		{"nor can it be applied again", "POST", "/v1/introspection/" + one + "/data/unprocessed", 404, "Not Found"},
+		{"no raw data", "GET", "/v1/introspection/n2/data/unprocessed", 404, "Introspection data was not found for node " + two},
+		{"raw data of a stranger", "GET", "/v1/introspection/nobody/data/unprocessed", 404, "Could not find node nobody in cache"},
+		{"a reapply for a stranger", "POST", "/v1/introspection/" + nowhere + "/data/unprocessed", 404, "Could not find node " + nowhere + " in cache"},
+		{"a reapply while it runs", "POST", "/v1/introspection/n1/data/unprocessed", 409, "Node locked, please, try again later"},
 		{"a wrong method", "DELETE", "/v1/introspection/" + one, 405, "Method Not Allowed"},
 		{"G29: status of a stranger", "GET", "/v1/introspection/" + nowhere, 404, "Could not find node " + nowhere + " in cache"},
 		{"G29: abort of a stranger", "POST", "/v1/introspection/" + nowhere + "/abort", 404, "Could not find node " + nowhere + " in cache"},
@@ -227,11 +229,37 @@ func TestWhatIsPublic(t *testing.T) {
 	for request, status := range map[string]int{
 		"GET /": 200, "GET /v1": 200, "GET /v1/": 200, "POST /v1/continue?attempt=token-1": 200,
 		"GET /v1/introspection": 401, "GET /v1/introspection/n1": 401, "GET /v1/introspection/n1/data": 401,
-		"GET /v1/rules": 401, "DELETE /v1/rules": 401, "POST /v1/introspection/n1": 401, "POST /v1/introspection/n1/abort": 401, "POST /v1/continue/../introspection/n1/abort": 401,
+		"GET /v1/rules": 401, "DELETE /v1/rules": 401, "POST /v1/rules": 401, "GET /v1/introspection/n1/data/unprocessed": 401, "POST /v1/introspection/n1/data/unprocessed": 401, "POST /v1/introspection/n1": 401, "POST /v1/introspection/n1/abort": 401, "POST /v1/continue/../introspection/n1/abort": 401,
 	} {
 		method, path, _ := strings.Cut(request, " ")
 		if a := call(t, method, base+path, "", `{}`); a.status != status {
 			t.Errorf("%s: got %d %s", request, a.status, a.text)
+		}
+	}
+}
+
+func TestUnprocessedDataAndReapply(t *testing.T) {
+	r := newRack()
+	r.end(0, node.RunFinished, "")
+	base := serve(t, r, nil)
+	if a := call(t, "GET", base+"/v1/introspection/n1/data/unprocessed", "", ""); a.status != 200 || a.text != `{"inventory":{"hostname":"ramdisk"},"spelt":1.50}` || a.header.Get("Content-Type") != "application/json" {
+		t.Errorf("got %d %s %v", a.status, a.text, a.header)
+	}
+	large := `{"inventory":{},"x":"` + strings.Repeat("y", 2<<20) + `"}`
+	for _, body := range []string{"", `{"inventory":{}}`, large} {
+		if a := call(t, "POST", base+"/v1/introspection/n1/data/unprocessed", "", body); a.status != 202 || a.text != `{}` {
+			t.Errorf("%.20s: got %d %s", body, a.status, a.text)
+		}
+	}
+	if diff := cmp.Diff([]string{one + " ", one + ` {"inventory":{}}`, one + " " + large}, r.applied); diff != "" {
+		t.Errorf("applied (-want +got):\n%s", diff)
+	}
+	for body, text := range map[string]string{
+		`[1]`: "Invalid data: expected a JSON object, got list", `"x"`: "Invalid data: expected a JSON object, got str", `5`: "Invalid data: expected a JSON object, got number",
+		`true`: "Invalid data: expected a JSON object, got bool", `null`: "Invalid data: expected a JSON object, got NoneType", `{`: "Invalid data: expected a JSON object, got no JSON",
+	} {
+		if a := call(t, "POST", base+"/v1/introspection/n1/data/unprocessed", "", body); a.status != 400 || a.message() != text {
+			t.Errorf("%s: got %d %s", body, a.status, a.text)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package introspection
 
 import (
-	"bytes"
 	"errors"
 	"net/url"
 	"slices"
@@ -142,10 +141,36 @@ func (a *api) data(c *fiber.Ctx) error {
 	return c.Send(doc)
 }
 
+// unprocessed is what the ramdisk reported, without its logs.
+func (a *api) unprocessed(c *fiber.Ctx) error {
+	doc, err := a.Service.Unprocessed(c.UserContext(), ident(c))
+	if err != nil {
+		return err
+	}
+	c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
+	return c.Send(doc)
+}
+
+// reapply works up what is stored once more, or what the body brings instead.
+func (a *api) reapply(c *fiber.Ctx) error {
+	body := c.Body()
+	if len(body) > 0 {
+		if _, err := object(body); err != nil {
+			return err
+		}
+	} else {
+		body = nil
+	}
+	if err := a.Service.Reapply(c.UserContext(), actor(c), ident(c), body); err != nil {
+		return err
+	}
+	return accepted(c)
+}
+
 // report is where ramdisks report; the answer comes once the report is stored (contract.md §6.5).
 func (a *api) report(c *fiber.Ctx) error {
 	who := web.Actor(c, node.SourceRamdisk)
-	uuid, err := a.Service.Report(c.UserContext(), who, bytes.Clone(c.Body()), node.Secret(c.Query("attempt")))
+	uuid, err := a.Service.Report(c.UserContext(), who, c.Body(), node.Secret(c.Query("attempt")))
 	if err != nil {
 		a.Log.Info("introspection: a ramdisk's report was refused", "from", who.Address, "req", who.RequestID, "err", err)
 		return err

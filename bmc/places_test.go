@@ -203,6 +203,34 @@ func TestLooksLeaveHalfOfThePlacesToCommands(t *testing.T) {
 	})
 }
 
+func TestNobodyIsHurriedForALookOrForWhatWaitsForAnotherReason(t *testing.T) {
+	for what, failing := range map[string]bool{"a look": false, "a look, and a command to another failing BMC": true} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPool(t, bmc.PoolOptions{Limit: 4}) // one of them for failing BMCs
+			var m meter
+			var all sync.WaitGroup
+			ctx, cancel := context.WithCancel(t.Context())
+			if failing {
+				for _, n := range nodes(2) {
+					fail(t, p, n, 1)
+					all.Go(func() { _ = p.Do(ctx, n, m.hanging(ctx, time.Minute)) })
+				}
+				time.Sleep(2 * bmc.DefaultLend) // the first of the two goes on without a place
+			}
+			for range 4 {
+				all.Go(func() { _ = p.Do(t.Context(), fakeNode(), m.healthy(time.Second)) })
+			}
+			synctest.Wait()
+			start := time.Now()
+			if err := p.Look(t.Context(), fakeNode(), func(bmc.Client) error { return nil }); err != nil || time.Since(start) != time.Second {
+				t.Errorf("%s: served after %s, %v", what, time.Since(start), err)
+			}
+			cancel()
+			all.Wait()
+		})
+	}
+}
+
 func TestACommandIsNotHeldUpByTheLookBeforeItAtTheSameBMC(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, bmc.PoolOptions{Limit: 2, Lend: time.Hour})

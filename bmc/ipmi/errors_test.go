@@ -88,7 +88,7 @@ func noWay() node.Trouble {
 func unreachable(kind node.Trouble) error { return &node.Unreachable{Trouble: kind} }
 
 // Issue 4, "what bad input gets", for IPMI.
-func TestEachFaultHasAKindAndASentenceOfItsOwn(t *testing.T) { // G34, G37
+func TestEachFaultHasAKindAndASentenceOfItsOwn(t *testing.T) { // G34, G37, G64
 	switchOn := func(t *testing.T, c bmc.Client) error { return c.SetPower(t.Context(), node.ActionOn) }
 	for _, f := range []struct {
 		name string
@@ -110,6 +110,18 @@ func TestEachFaultHasAKindAndASentenceOfItsOwn(t *testing.T) { // G34, G37
 		}, &node.Unsupported{}, "does not support"},
 		{"busy until patience ends", simulated(sim.FaultBusy, nil), nil, unreachable(node.TroubleBusy), "stayed busy"},
 		{"refused in the state that the server is in", simulated(sim.FaultPowerConflict, nil), switchOn, unreachable(node.TroubleBusy), "in the state that the server is in now"},
+		{"a boot device refused while the server is in POST", func(t *testing.T) map[string]any { // G64
+			s := startServer(t, sim.Options{})
+			if err := s.SwitchOn(sim.FaultPOSTBusy, sim.Strength{Delay: time.Hour}); err != nil {
+				t.Fatal(err)
+			}
+			return s.DriverInfo()
+		}, func(t *testing.T, c bmc.Client) error {
+			if err := switchOn(t, c); err != nil {
+				t.Fatal(err)
+			}
+			return c.SetBoot(t.Context(), node.Boot{Device: node.BootPXE})
+		}, unreachable(node.TroubleBusy), "in the state that the server is in now"},
 	} {
 		t.Run(f.name, func(t *testing.T) {
 			n := node.Node{UUID: node.NewUUID(), Driver: node.DriverIPMI, DriverInfo: f.info(t)}
@@ -137,5 +149,20 @@ func TestEachFaultHasAKindAndASentenceOfItsOwn(t *testing.T) { // G34, G37
 				t.Errorf("%q: want %q in one line, without the password", said, f.says)
 			}
 		})
+	}
+}
+
+func TestAnAddressInAnySpellingIsTheSameBMC(t *testing.T) { // G66
+	d := ipmi.New(ipmi.Options{})
+	for queue, spellings := range map[string][]map[string]any{
+		"bmc-1.example:623":  {{"ipmi_address": "bmc-1.example"}, {"ipmi_address": " BMC-1.Example\n"}, {"ipmi_address": "bmc-1.example:623"}, {"ipmi_address": "bmc-1.example", "ipmi_port": "623"}},
+		"192.0.2.10:6230":    {{"ipmi_address": "192.0.2.10:6230"}, {"ipmi_address": "192.0.2.10", "ipmi_port": 6230}, {"ipmi_address": "::ffff:192.0.2.10", "ipmi_port": 6230}},
+		"[2001:db8::1]:6230": {{"ipmi_address": "[2001:db8::1]:6230"}, {"ipmi_address": "[2001:DB8:0::1]", "ipmi_port": 6230}, {"ipmi_address": "2001:db8:0:0::1", "ipmi_port": 6230.0}},
+	} {
+		for _, info := range spellings {
+			if a, err := d.Address(node.Node{Driver: node.DriverIPMI, DriverInfo: info}); err != nil || a.Queue != queue {
+				t.Errorf("%v: %q, %v; want %q", info, a.Queue, err, queue)
+			}
+		}
 	}
 }

@@ -61,7 +61,7 @@ func readSettings(n node.Node) (settings, error) {
 func (s *settings) readAddress(raw string) error {
 	host := raw
 	if addr, err := netip.ParseAddr(strings.Trim(raw, "[]")); err == nil {
-		host = addr.String()
+		host = addr.Unmap().String()
 	} else if h, p, err := net.SplitHostPort(raw); err == nil {
 		port, err := strconv.Atoi(p)
 		if err != nil || port < 1 || port > 65535 {

@@ -37,7 +37,7 @@ func parseEndpoint(s string) (endpoint, error) {
 		return bad("it cannot be read as a URL")
 	}
 	scheme := strings.ToLower(u.Scheme)
-	host := strings.ToLower(u.Hostname())
+	host := canonical(u.Hostname())
 	path := strings.ToLower(strings.Trim(u.Path, "/"))
 	switch {
 	case scheme != "https" && scheme != "http":
@@ -66,6 +66,14 @@ func parseEndpoint(s string) (endpoint, error) {
 		hostport = net.JoinHostPort(strings.ReplaceAll(host, "%", "%25"), port)
 	}
 	return endpoint{base: scheme + "://" + hostport, host: host}, nil
+}
+
+// canonical is one spelling of a host: a BMC has one queue, however people write its address.
+func canonical(host string) string {
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return addr.Unmap().String()
+	}
+	return strings.ToLower(host)
 }
 
 // linkPath is the path of a link, "" where it is none. BMCs may send absolute URLs, which gofish would glue onto the endpoint (G13

@@ -22,6 +22,12 @@ type testAppliance struct {
 // serveForTest opens the appliance and serves it. With work, its jobs and rounds run too.
 func serveForTest(t *testing.T, work bool, change ...func(*settings)) *testAppliance {
 	t.Helper()
+	return serveWithLog(t, work, io.Discard, change...)
+}
+
+// serveWithLog is serveForTest with its log.
+func serveWithLog(t *testing.T, work bool, logTo io.Writer, change ...func(*settings)) *testAppliance {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &settings{
 		Listen: "127.0.0.1:0", InspectorListen: "127.0.0.1:0", APIMaxVersion: "1.96", DataDir: t.TempDir(), Database: "sqlite", Auth: "none",
@@ -30,7 +36,7 @@ func serveForTest(t *testing.T, work bool, change ...func(*settings)) *testAppli
 	for _, c := range change {
 		c(s)
 	}
-	a, err := open(ctx, s, io.Discard)
+	a, err := open(ctx, s, logTo)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -228,3 +228,17 @@ func (a *appliance) get(path string) *http.Response {
 	}
 	return resp
 }
+
+// The demo alone is enough to see it.
+func TestADemosBMCCanBeMadeSick(t *testing.T) {
+	a := start(t, "demo", "--servers", "1", "--ipmi", "0", "--silent", "0", "--control", "127.0.0.1:0", "--listen", "127.0.0.1:0", "--inspector-listen", "127.0.0.1:0")
+	control, ok := a.out.Line("Control: ")
+	if !ok {
+		t.Fatalf("the demo does not say where its control API is:\n%s", &a.out)
+	}
+	sim := &simulator{t: t, control: control}
+	sim.sicken("r1-u01", "failed-psu")
+	if p := a.open("/ui/nodes/r1-u01/health"); !strings.Contains(p.text, "Critical") || !strings.Contains(p.text, "PSU 2") {
+		t.Errorf("the page is\n%s", p.text)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"cagenut/bmc/sim"
 	"cagenut/conductor"
 	"cagenut/node"
+	"cagenut/web/boot"
 )
 
 type demoCommand struct {
@@ -25,6 +27,7 @@ type demoCommand struct {
 	InspectorListen string        `default:"127.0.0.1:5050" help:"The embedded inspector's API."`
 	ReportDelay     time.Duration `default:"8s" help:"How long a ramdisk looks at its server before it reports."`
 	PowerDelay      time.Duration `default:"1s" help:"How long a server takes to switch on or off."`
+	Control         string        `placeholder:"127.0.0.1:7700" help:"Where the simulated BMCs are made sick by HTTP, on loopback; empty: nowhere."`
 	LogLevel        string        `default:"warn" enum:"debug,info,warn,error" help:"debug, info, warn or error."`
 }
 
@@ -42,12 +45,23 @@ func (d *demoCommand) Run(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, rack.Close()) }()
+	control, err := d.listenControl()
+	if err != nil {
+		return err
+	}
 	a, err := d.open(ctx, dir, rack)
 	if err != nil {
+		if control != nil {
+			err = errors.Join(err, control.Close())
+		}
 		return err
 	}
 	all, ctx := errgroup.WithContext(ctx)
 	all.Go(func() error { return a.run(ctx) })
+	if control != nil {
+		fmt.Fprintf(out, "Control: http://%s\n", control.Addr())
+		all.Go(func() error { return serveControl(ctx, control, rack.Control()) })
+	}
 	all.Go(func() error {
 		if err := enrol(ctx, a.conductor, rack.Servers()); err != nil {
 			return stopped(ctx, err)
@@ -56,6 +70,21 @@ func (d *demoCommand) Run(ctx context.Context, out io.Writer) (err error) {
 		return nil
 	})
 	return all.Wait()
+}
+
+// listenControl opens the control API's address; nil where it is not wanted.
+func (d *demoCommand) listenControl() (net.Listener, error) {
+	if d.Control == "" {
+		return nil, nil
+	}
+	if !isLoopback(d.Control) {
+		return nil, errors.New("--control has no sign-in and listens on loopback only")
+	}
+	l, err := net.Listen("tcp", d.Control)
+	if err != nil {
+		return nil, fmt.Errorf("--control: %w", err)
+	}
+	return l, nil
 }
 
 // stopped forgives an error that only says that the demo was ended.
@@ -99,7 +128,18 @@ func bootFiles(dir string) error {
 			return err
 		}
 	}
-	return nil
+	return os.WriteFile(filepath.Join(dir, boot.DefaultISO), bootISO(), 0o644)
+}
+
+// bootISO is the demo's boot medium. It is no ISO that anything could boot: a megabyte of nothing around one line of a boot
+// configuration, with a placeholder for kernel parameters as a real one has it. The demo's servers look for no more.
+func bootISO() []byte {
+	const size, at = 1 << 20, 300 << 10
+	placeholder := boot.Placeholder + strings.Repeat("_", 512-len(boot.Placeholder))
+	image := make([]byte, size)
+	copy(image, "The demo's servers fetch this file as real ones fetch an ISO, and pretend to boot it.\n")
+	copy(image[at:], "linux /boot/vmlinuz "+placeholder+"\ninitrd /boot/initrd\n")
+	return image
 }
 
 // enrol does what a person would do with the API: create each node with its port, and manage it.

@@ -73,9 +73,8 @@ func (c *Conductor) workPower(ctx context.Context, j node.Job, round int) (time.
 	}
 	step, cancel := context.WithTimeout(ctx, stepTime)
 	defer cancel()
-	asked, power := false, node.PowerState("")
+	var power node.PowerState
 	err = c.BMCs.Do(step, n, func(b BMC) (err error) {
-		asked = true
 		if round == 0 {
 			if err := b.SetPower(step, j.Action); err != nil {
 				return err
@@ -92,8 +91,7 @@ func (c *Conductor) workPower(ctx context.Context, j node.Job, round int) (time.
 	case err == nil && power == j.Action.Result():
 		return done, c.powerEnded(ctx, n, j, power, "")
 	case err != nil && (round == 0 || late):
-		failure := c.powerEnded(ctx, n, j, power, fmt.Sprintf("Failed to change power state to '%s'. Error: %s", j.Action.Result(), err))
-		if failure != nil || !asked {
+		if failure := c.powerEnded(ctx, n, j, power, fmt.Sprintf("Failed to change power state to '%s'. Error: %s", j.Action.Result(), err)); failure != nil {
 			return done, failure
 		}
 		return done, c.noteSilence(ctx, n.UUID, err)

@@ -109,12 +109,11 @@ func (s *powerSync) record(ctx context.Context) error {
 
 // look asks the BMC of a node for the power.
 func (s *powerSync) look(ctx context.Context, n node.Node) {
-	asked, power := false, node.PowerState("")
+	var power node.PowerState
 	// The place in the queue is waited for until the node's next turn would come.
 	waiting, cancel := context.WithTimeout(ctx, max(s.c.PowerSyncInterval, lookTime))
 	defer cancel()
 	err := s.c.BMCs.Look(waiting, n, func(b BMC) (err error) {
-		asked = true
 		step, cancel := context.WithTimeout(waiting, lookTime)
 		defer cancel()
 		power, err = b.Power(step)
@@ -126,8 +125,8 @@ func (s *powerSync) look(ctx context.Context, n node.Node) {
 	defer s.mu.Unlock()
 	delete(s.going, n.UUID)
 	switch {
-	case ctx.Err() != nil, node.Silent(err) && !asked:
-		return // its turn did not come, or it is left alone for a while
+	case ctx.Err() != nil, unasked(err):
+		return
 	case err == nil:
 		s.answered(n, &l)
 		sees(n, power, &l)
@@ -140,6 +139,13 @@ func (s *powerSync) look(ctx context.Context, n node.Node) {
 		return
 	}
 	s.found = append(s.found, l)
+}
+
+// unasked tells of a BMC whose turn did not come, or that is left alone for a while: nothing is known of it that was not
+// known before.
+func unasked(err error) bool {
+	var u *node.Unreachable
+	return errors.As(err, &u) && u.Unasked
 }
 
 // complained tells of a BMC that is there and answered with an error.

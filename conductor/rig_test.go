@@ -319,40 +319,14 @@ func (r *rack) Do(ctx context.Context, n node.Node, fn func(conductor.BMC) error
 	b.calls++
 	fail, silent := b.fail, b.silent
 	b.mu.Unlock()
-	switch {
-	case silent:
-		if fn(brokenBMC{}) == nil {
-			<-ctx.Done()
-		}
-		return &node.Unreachable{What: "BMC 192.0.2.10", Timeout: true, Err: context.DeadlineExceeded}
-	case fail != nil:
-		_ = fn(brokenBMC{fail})
+	if silent {
+		<-ctx.Done()
+		return &node.Unreachable{What: "BMC 192.0.2.10", Timeout: true, Err: ctx.Err()}
+	}
+	if fail != nil {
 		return fail
 	}
 	return fn(b)
-}
-
-// brokenBMC answers everything with an error, or nothing until the caller gives up.
-type brokenBMC struct{ fail error }
-
-func (b brokenBMC) answer(ctx context.Context) error {
-	if b.fail != nil {
-		return b.fail
-	}
-	<-ctx.Done()
-	return &node.Unreachable{What: "BMC 192.0.2.10", Timeout: true, Err: ctx.Err()}
-}
-
-func (b brokenBMC) Power(ctx context.Context) (node.PowerState, error) { return "", b.answer(ctx) }
-
-func (b brokenBMC) SetPower(ctx context.Context, _ node.PowerAction) error { return b.answer(ctx) }
-
-func (b brokenBMC) Boot(ctx context.Context) (node.Boot, error) { return node.Boot{}, b.answer(ctx) }
-
-func (b brokenBMC) SetBoot(ctx context.Context, _ node.Boot) error { return b.answer(ctx) }
-
-func (b brokenBMC) SupportedBoot(ctx context.Context) ([]node.BootDevice, error) {
-	return nil, b.answer(ctx)
 }
 
 // Look is Do: this rack leaves no BMC alone.
@@ -433,6 +407,10 @@ type bootBMCs struct{ *rack }
 
 func (b bootBMCs) Do(ctx context.Context, n node.Node, fn func(managedboot.BMC) error) error {
 	return b.rack.Do(ctx, n, func(c conductor.BMC) error { return fn(c) })
+}
+
+func (b bootBMCs) Look(ctx context.Context, n node.Node, fn func(managedboot.BMC) error) error {
+	return b.rack.Look(ctx, n, func(c conductor.BMC) error { return fn(c) })
 }
 
 // foreignInspector is an inspect interface whose run lives in another service.

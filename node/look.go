@@ -39,13 +39,13 @@ func BeginLook(n Node) Look {
 }
 
 // Silent tells whether an error says that a BMC cannot be used at all: it does not answer, or it refuses the credentials.
-// One that answers, if only with a complaint, is not silent.
+// One that answers, if only with a complaint, is not silent; nor is one that nobody has asked.
 func Silent(err error) bool {
-	if errors.Is(err, ErrCredentials) {
-		return true
-	}
 	var u *Unreachable
-	return errors.As(err, &u) && !u.Answered
+	if errors.As(err, &u) && u.Unasked {
+		return false // whatever it remembers of the last time
+	}
+	return errors.Is(err, ErrCredentials) || u != nil && !u.Answered
 }
 
 // ReachableAgain is the history entry at the end of a silence.

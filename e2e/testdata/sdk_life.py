@@ -122,9 +122,49 @@ assert run.is_finished and run.state == 'error' and run.error == 'Canceled by op
 assert [r.id for r in introspection.introspections()] == [node.id]
 assert baremetal.get_node(node).provision_state == 'inspect failed'
 assert introspection.get_introspection_data(node.id)['inventory']['memory']['physical_mb'] == 32768
+assert introspection.get_introspection_data(node.id, processed=False)['inventory']['hostname'] == 'ramdisk'
+assert [r.id for r in introspection.introspections(limit=1)] == [node.id]
+assert introspection.get('/introspection?state=waiting,finished').json() == {'introspection': []}
+assert [r['uuid'] for r in introspection.get('/introspection?state=error').json()['introspection']] == [node.id]
 with refused(exceptions.NotFoundException, 404, 'Could not find node nobody in cache'):
     introspection.get_introspection('nobody')
+with refused(exceptions.NotFoundException, 404, 'Could not find node nobody in cache'):
+    introspection.abort_introspection('nobody', ignore_missing=False)
+with refused(exceptions.NotFoundException, 404, 'Node nobody was not found in Ironic'):
+    introspection.start_introspection('nobody')
+with refused(exceptions.BadRequestException, 400, 'already finished on'):
+    introspection.abort_introspection(node.id)
+with refused(exceptions.BadRequestException, 400, 'manage_boot=false is not possible'):
+    introspection.start_introspection(node, manage_boot=False)
+try:
+    introspection.wait_for_introspection(node.id, timeout=60)
+except exceptions.ResourceFailure as e:
+    assert 'Canceled by operator' in str(e), e
+else:
+    raise AssertionError('who waits for an aborted introspection is not told')
 node = baremetal.set_node_provision_state(node, 'manage', wait=True, timeout=60)
+
+# Inspected through the inspector to the end, with a rule of its own; applied once more with another.
+rule = introspection.post('/rules', json={'description': 'large', 'conditions': [{'op': 'ge', 'field': 'memory_mb', 'value': 32768}],
+                                          'actions': [{'action': 'set-capability', 'name': 'large', 'value': 'true'}]})
+assert rule.status_code == 201 and rule.json()['conditions'][0]['op'] == 'ge', rule.text
+introspection.start_introspection(node)
+state(node, 'inspect wait')
+report(MAC)
+run = introspection.wait_for_introspection(node.id, timeout=60)
+assert run.is_finished and run.state == 'finished' and run.error is None, run
+node = state(node, 'manageable')
+assert 'large:true' in node.properties['capabilities'], node.properties
+assert [r['description'] for r in introspection.get('/rules').json()['rules']] == ['large']
+ironics, = baremetal.get('/inspection_rules?detail=true', microversion='1.96').json()['inspection_rules']
+assert ironics['uuid'] == rule.json()['uuid'] and ironics['actions'] == [{'op': 'set-capability', 'args': {'name': 'large', 'value': 'true'}}], ironics
+assert introspection.delete('/rules').status_code == 204
+assert introspection.post('/rules', json={'actions': [{'action': 'set-attribute', 'path': '/extra/host', 'value': '{data[inventory][hostname]}'}]}).status_code == 201
+assert introspection.post('/introspection/%s/data/unprocessed' % node.id).status_code == 202
+introspection.wait_for_introspection(node.id, timeout=60)
+node = baremetal.get_node(node)
+assert node.provision_state == 'manageable' and node.extra['host'] == 'ramdisk', node
+introspection.delete('/rules')
 
 # Power, traits, maintenance.
 baremetal.set_node_power_state(node, 'power on', wait=True, timeout=60)

@@ -20,13 +20,25 @@ import (
 	"cagenut/e2e/process"
 )
 
+// workshop is a folder for as long as the benchmarks run.
+var workshop string
+
+func TestMain(m *testing.M) {
+	var err error
+	if workshop, err = os.MkdirTemp("", "cagenut-bench-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	if err := os.RemoveAll(workshop); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(code)
+}
+
 // binary is cagenut as it is shipped: not watched for races, because what it costs is measured.
 var binary = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "cagenut-bench-")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "cagenut")
+	path := filepath.Join(workshop, "cagenut")
 	if out, err := exec.Command("go", "build", "-trimpath", "-o", path, "cagenut/cmd/cagenut").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the binary: %w\n%s", err, out)
 	}

@@ -185,6 +185,10 @@ func (p bootBMCs) Do(ctx context.Context, n node.Node, fn func(managedboot.BMC) 
 	return p.Pool.Do(ctx, n, func(c bmc.Client) error { return fn(c) })
 }
 
+func (p bootBMCs) Look(ctx context.Context, n node.Node, fn func(managedboot.BMC) error) error {
+	return p.Pool.Look(ctx, n, func(c bmc.Client) error { return fn(c) })
+}
+
 type reports struct{}
 
 func (reports) Keys(body []byte) (conductor.Keys, error) {

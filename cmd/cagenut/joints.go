@@ -40,6 +40,11 @@ func (b bootBMCs) Do(ctx context.Context, n node.Node, fn func(managedboot.BMC) 
 	return b.Pool.Do(ctx, n, func(c bmc.Client) error { return fn(c) })
 }
 
+// Look is managedboot.BMCs'.
+func (b bootBMCs) Look(ctx context.Context, n node.Node, fn func(managedboot.BMC) error) error {
+	return b.Pool.Look(ctx, n, func(c bmc.Client) error { return fn(c) })
+}
+
 // bmcSessions keeps the sessions of the redfish driver.
 type bmcSessions struct{ *store.Store }
 

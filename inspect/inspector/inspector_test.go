@@ -47,6 +47,10 @@ func (s *server) Do(_ context.Context, _ node.Node, fn func(managedboot.BMC) err
 	return fn(s)
 }
 
+func (s *server) Look(_ context.Context, _ node.Node, fn func(managedboot.BMC) error) error {
+	return fn(s)
+}
+
 func (s *server) Power(context.Context) (node.PowerState, error) { return s.power, nil }
 
 func (s *server) SetPower(_ context.Context, a node.PowerAction) error {

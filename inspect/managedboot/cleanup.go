@@ -33,7 +33,11 @@ func (b *Boot) CleanUp(ctx context.Context, n node.Node, a node.Attempt, still f
 	ctx, cancel := context.WithTimeout(ctx, pieceLimit)
 	defer cancel()
 	e := exit{node: n, step: a.Step, unstarted: a.WaitingAt.IsZero()}
-	return b.do(ctx, n, func(ctx context.Context, c BMC) (node.Progress, error) {
+	ask := asks(b.bmcs.Do)
+	if a.CleanUpTries >= insists {
+		ask = b.bmcs.Look
+	}
+	return run(ctx, ask, n, func(ctx context.Context, c BMC) (node.Progress, error) {
 		c = guarded{BMC: c, still: still, keepBoot: a.KeepBoot}
 		switch {
 		case a.KeepPowerOn:

@@ -19,6 +19,7 @@ type server struct {
 	stuck   bool // the power never follows
 	failing map[string]error
 	log     []string
+	rests   error // what a look is told, while the BMC is left alone
 
 	coming node.PowerState
 	reads  int
@@ -27,6 +28,13 @@ type server struct {
 var errBMC = errors.New("redfish: 500 Internal Server Error: flash busy")
 
 func (s *server) Do(_ context.Context, _ node.Node, fn func(managedboot.BMC) error) error {
+	return fn(s)
+}
+
+func (s *server) Look(_ context.Context, _ node.Node, fn func(managedboot.BMC) error) error {
+	if s.rests != nil {
+		return s.rests
+	}
 	return fn(s)
 }
 

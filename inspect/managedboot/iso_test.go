@@ -31,6 +31,10 @@ type rack struct {
 
 func (r *rack) Do(_ context.Context, _ node.Node, fn func(managedboot.BMC) error) error { return fn(r) }
 
+func (r *rack) Look(_ context.Context, _ node.Node, fn func(managedboot.BMC) error) error {
+	return fn(r)
+}
+
 func (r *rack) BeginInsert(ctx context.Context, m node.Medium) (string, error) {
 	if _, ok := ctx.Deadline(); !ok {
 		return "", errors.New("a call to the BMC without a deadline")

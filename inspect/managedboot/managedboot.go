@@ -33,6 +33,9 @@ type Media interface {
 type BMCs interface {
 	// Do runs fn while nobody else talks to the node's BMC.
 	Do(ctx context.Context, n node.Node, fn func(BMC) error) error
+	// Look is Do for tries that repeat themselves: a BMC that keeps failing is left alone for a while, and the error comes at
+	// once.
+	Look(ctx context.Context, n node.Node, fn func(BMC) error) error
 }
 
 // ISOs are the images that servers boot from a virtual drive.
@@ -75,6 +78,9 @@ const (
 	pollLeft    = 30 * time.Second // between looks at a server that was left on with our medium in it
 	// afterReset is how long a server that was rebooted has to leave the ramdisk before anything is taken out of its drive.
 	afterReset = 5 * time.Second
+	// insists is how many tries of a clean-up are made whatever is known of the BMC. The later ones leave a BMC alone that keeps
+	// failing: a rack of them must not hold up the clean-up of others.
+	insists = 2
 	// patience is how many looks a clean-up takes before it says that power off did not work.
 	patience = 10
 	// settling is how many looks a clean-up takes at a server that is off although its start may have just switched it on.
@@ -104,10 +110,18 @@ func (b *Boot) Validate(n node.Node) error {
 
 func fromISO(n node.Node) bool { return n.Interfaces.Boot == node.BootVirtualMedia }
 
-// do runs a piece with the node's BMC. A piece that fails has reached nothing, but may have confirmed the power or what is
-// in the virtual drive.
-func (b *Boot) do(ctx context.Context, n node.Node, piece func(context.Context, BMC) (node.Progress, error)) (p node.Progress, err error) {
-	err = b.bmcs.Do(ctx, n, func(c BMC) (err error) {
+// asks is one of the ways to a BMC: Do or Look of [BMCs].
+type asks func(ctx context.Context, n node.Node, fn func(BMC) error) error
+
+// do runs a piece with the node's BMC.
+func (b *Boot) do(ctx context.Context, n node.Node, piece func(context.Context, BMC) (node.Progress, error)) (node.Progress, error) {
+	return run(ctx, b.bmcs.Do, n, piece)
+}
+
+// run does so in one of the ways. A piece that fails has reached nothing, but may have confirmed the power or what is in the
+// virtual drive.
+func run(ctx context.Context, ask asks, n node.Node, piece func(context.Context, BMC) (node.Progress, error)) (p node.Progress, err error) {
+	err = ask(ctx, n, func(c BMC) (err error) {
 		p, err = piece(ctx, c)
 		return err
 	})

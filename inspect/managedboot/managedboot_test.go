@@ -280,3 +280,20 @@ func TestCleanUpAsksBeforeEachCommandWhetherItIsStillWanted(t *testing.T) {
 		})
 	}
 }
+
+// G36: two hundred dead BMCs must not hold up the clean-up of a healthy one.
+func TestCleanUpLeavesABMCAloneThatKeepsFailingAfterItHasInsistedTwice(t *testing.T) {
+	rests := &node.Unreachable{What: "BMC 192.0.2.7", Unasked: true, Err: errors.New("left alone for a while")}
+	for tries := range 5 {
+		s := server{power: node.PowerOn, rests: rests}
+		b := managedboot.New(&s, noNames{}, managedboot.Settings{})
+		_, err := b.CleanUp(t.Context(), node.Node{}, node.Attempt{CleanUpTries: tries}, always)
+		if insists := tries < 2; insists != (len(s.log) == 1) || insists != (err == nil) || !insists && !errors.Is(err, rests) {
+			t.Errorf("after %d tries: told %v, %v", tries, s.log, err)
+		}
+		s.rests = nil // the back-off is over, or somebody has had an answer
+		if _, err := b.CleanUp(t.Context(), node.Node{}, node.Attempt{CleanUpTries: tries}, always); err != nil {
+			t.Errorf("after %d tries, when it answers: %v", tries, err)
+		}
+	}
+}

@@ -100,7 +100,7 @@ func (c *Conductor) diverge(ctx context.Context, a node.Attempt, what string) er
 }
 
 // workSettle makes sure that a foreign inspector really ends a run that is over here: one whose abort it accepted
-// (contract.md §9, 25), or one that timed out or failed on our side alone.
+// (contract.md §9, 25), or one that timed out, failed or got its report on our side alone.
 func (c *Conductor) workSettle(ctx context.Context, j node.Job) (time.Duration, error) {
 	n, err := c.Nodes.Node(ctx, j.Node)
 	if missing(err) || (err == nil && n.AttemptID != j.Attempt) {

@@ -44,6 +44,21 @@ func TestARunThatTimedOutHereIsAbortedAtTheInspector(t *testing.T) {
 	w.is(n, node.InspectFailed, timeoutText)
 }
 
+// A ramdisk may report here although the service was told of the run; the service must not wait for it any longer.
+func TestARunWhoseReportCameHereIsAbortedAtTheInspector(t *testing.T) {
+	w := newWorld(t, conductor.Settings{})
+	n, a := w.waiting("inspector")
+	w.must(w.post(a.Token, report("")))
+	w.work(n.UUID, node.JobFinish)
+	w.is(n, node.Manageable, "")
+	w.step(n.UUID, node.JobSettle)
+	same(t, "aborts", w.foreign.aborts, 1)
+	w.foreign.set(func() { w.foreign.state = node.RunError })
+	w.work(n.UUID, node.JobSettle)
+	same(t, "divergence", w.attempt(n).Divergence, "")
+	w.is(n, node.Manageable, "")
+}
+
 func TestWhatTheInspectorNeverHeardOfIsNotSettledThere(t *testing.T) {
 	w := newWorld(t, conductor.Settings{})
 	n := w.enrolled(node.Manageable, "inspector")

@@ -23,7 +23,7 @@ func (c *Conductor) end(ctx context.Context, actor node.Actor, n node.Node, a no
 	}
 	m.ForgetAgent = true
 	e.CleanUp = e.CleanUp && !c.outOfBand(a.Interface)
-	if e.Outcome != node.Succeeded && c.toldInspector(a) {
+	if c.toldInspector(a) {
 		m.Jobs = append(m.Jobs, node.Job{Kind: node.JobSettle, Node: n.UUID, Attempt: a.ID})
 	}
 	if e.CleanUp {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"gopkg.in/yaml.v3"
 
@@ -109,10 +110,12 @@ func (s hookSettings) accelerators() ([]hooks.Accelerator, error) {
 	return all, nil
 }
 
-// inventories are what is stored of nodes so far.
+// inventories are what inspections of nodes stored.
 type inventories interface {
-	// Inventory is that of a node; *node.NotFound for none.
-	Inventory(ctx context.Context, nodeUUID string) (node.Inventory, error)
+	// Inventories lists those of a node without the documents, the newest first.
+	Inventories(ctx context.Context, nodeUUID string, before time.Time, limit int) ([]node.Inventory, error)
+	// InventoryOf is that of an attempt; *node.NotFound for none.
+	InventoryOf(ctx context.Context, attempt string) (node.Inventory, error)
 }
 
 // reports understands what ramdisks post.
@@ -153,14 +156,25 @@ func (r reports) Process(ctx context.Context, n node.Node, ports []node.Port, ow
 	return conductor.Findings(f), err
 }
 
-// previous is the inventory that is stored so far, where a hook asks for it; nil for none.
+// previous is the inventory of the inspection before, where a hook asks for it; nil for none. A report that is applied once
+// more has left one already, which does not count.
 func (r reports) previous(ctx context.Context, n node.Node) ([]byte, error) {
 	if !hooks.NeedsPrevious(r.hooks) {
 		return nil, nil
 	}
-	stored, err := r.stored.Inventory(ctx, n.UUID)
-	if missing := (*node.NotFound)(nil); errors.As(err, &missing) {
-		return nil, nil
+	newest, err := r.stored.Inventories(ctx, n.UUID, time.Time{}, 2)
+	if err != nil {
+		return nil, err
 	}
-	return stored.Inventory, err
+	for _, i := range newest {
+		if i.AttemptID == n.AttemptID {
+			continue
+		}
+		stored, err := r.stored.InventoryOf(ctx, i.AttemptID)
+		if missing := (*node.NotFound)(nil); errors.As(err, &missing) {
+			return nil, nil
+		}
+		return stored.Inventory, err
+	}
+	return nil, nil
 }

@@ -130,4 +130,12 @@ func TestChosenHooksWorkOnReports(t *testing.T) {
 	if diff := cmp.Diff(wantFPGA, second.Properties["accelerators"]); diff != "" {
 		t.Errorf("accelerators (-want +got):\n%s", diff)
 	}
+
+	// Applied once more, the report is compared with the inspection before it, not with itself.
+	a.asked("PATCH", "/v1/nodes/"+n.UUID, []map[string]string{{"op": "remove", "path": "/properties/root_device"}}, 200)
+	free := a.until(n.UUID, "free", func(n node.Node) bool { return !n.Reserved() })
+	if err := a.conductor.Reapply(t.Context(), node.System(), free.UUID, nil); err != nil {
+		t.Fatal(err)
+	}
+	a.until(n.UUID, "root_device again", func(n node.Node) bool { return n.Properties["root_device"] != nil })
 }

@@ -229,3 +229,8 @@ func (e ruleEngine) Apply(ctx context.Context, in conductor.RuleInput) (conducto
 	res, err := e.Engine.Apply(ctx, rules.Input(in))
 	return conductor.Ruled(res), err
 }
+
+// Try is conductor.RuleEngine's.
+func (e ruleEngine) Try(ctx context.Context, in conductor.RuleInput) node.RulesTrial {
+	return e.Engine.Try(ctx, rules.Input(in))
+}

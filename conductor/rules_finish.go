@@ -31,6 +31,8 @@ type Ruled struct {
 type RuleEngine interface {
 	// Apply changes nothing itself. An error fails the inspection with its text; the notes are there all the same.
 	Apply(ctx context.Context, in RuleInput) (Ruled, error)
+	// Try tells what Apply would do, and does nothing.
+	Try(ctx context.Context, in RuleInput) node.RulesTrial
 }
 
 // finish lets the inspection rules work on what the hooks found, and ends the attempt with all of it, or with what a rule

@@ -15,6 +15,11 @@ func (e ruleEngine) Apply(ctx context.Context, in conductor.RuleInput) (conducto
 	return conductor.Ruled(res), err
 }
 
+// Try is conductor.RuleEngine's.
+func (e ruleEngine) Try(ctx context.Context, in conductor.RuleInput) node.RulesTrial {
+	return e.Engine.Try(ctx, rules.Input(in))
+}
+
 // busy is a rule engine while whose work something else happens.
 type busy struct {
 	conductor.RuleEngine

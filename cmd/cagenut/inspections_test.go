@@ -133,6 +133,26 @@ func TestWhatInspectionsLeaveBehind(t *testing.T) {
 			t.Errorf("notes: %v", notes)
 		}
 	})
+	t.Run("what rules would make of it", func(t *testing.T) {
+		status, _, body := a.send("POST", base+"/rules/trial", "", map[string]any{"attempt": first.ID, "rules": []any{
+			map[string]any{"description": "class", "actions": []any{map[string]any{"op": "set-attribute", "args": map[string]any{"path": "resource_class", "value": "{inventory[system_vendor][serial_number]}"}}}},
+		}})
+		want := `{"attempt":"` + first.ID + `","rules":[{"uuid":null,"rule":"class","applied":true,"changes":[{"of":"node","path":"resource_class","before":null,"after":"EB-1"}]}],"failure":null,"notes":[]}`
+		if status != http.StatusOK || string(body) != want {
+			t.Errorf("%d\ngot  %s\nwant %s", status, body, want)
+		}
+		if a.get("/v1/nodes/" + n.UUID)["resource_class"] != nil {
+			t.Error("the trial changed the node")
+		}
+		for body, want := range map[string]int{
+			`{"rules":[{"actions":[]}]}`: 400, `{"rules":[{"actions":[{"op":"bogus","args":{}}]}]}`: 400, `{"rules":5}`: 400, `{"bogus":1}`: 400, `[`: 400,
+			`{"attempt":"` + node.NewUUID() + `"}`: 404, ``: 200, `{"rules":[]}`: 200,
+		} {
+			if status, _, answer := a.send("POST", base+"/rules/trial", "", []byte(body)); status != want {
+				t.Errorf("%s: %d %s, want %d", body, status, answer, want)
+			}
+		}
+	})
 	t.Run("and the stored report can be applied once more", func(t *testing.T) {
 		if status, _, body := a.send("POST", base+"/reapply", "", nil); status != http.StatusAccepted {
 			t.Fatalf("%d %s", status, body)

@@ -100,6 +100,11 @@ func (e ruleEngine) Apply(ctx context.Context, in conductor.RuleInput) (conducto
 	return conductor.Ruled(res), err
 }
 
+// Try is conductor.RuleEngine's.
+func (e ruleEngine) Try(ctx context.Context, in conductor.RuleInput) node.RulesTrial {
+	return e.Engine.Try(ctx, rules.Input(in))
+}
+
 // accounts are the appliance's own users.
 type accounts struct{ *store.Store }
 

@@ -59,11 +59,7 @@ func New(o Options) *Engine { return &Engine{Options: o} }
 // inspection; the result then holds the notes alone. A condition that cannot be decided does not hold, and is noted.
 func (e *Engine) Apply(ctx context.Context, in Input) (Result, error) {
 	r := newRun(e, in)
-	ordered := slices.Clone(in.Rules)
-	slices.SortStableFunc(ordered, func(a, b node.InspectionRule) int {
-		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.ID, b.ID))
-	})
-	for _, rule := range ordered {
+	for _, rule := range inTurn(in.Rules) {
 		r.rule = rule
 		if err := r.carryOut(ctx); err != nil {
 			return Result{Notes: r.allNotes()}, err
@@ -82,10 +78,20 @@ func (e *Engine) Apply(ctx context.Context, in Input) (Result, error) {
 	return res, nil
 }
 
+// inTurn are rules as they are carried out: those of the highest priority first, among equals the older ones.
+func inTurn(all []node.InspectionRule) []node.InspectionRule {
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b node.InspectionRule) int {
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.ID, b.ID))
+	})
+	return all
+}
+
 // run is one inspection in the hands of the rules.
 type run struct {
 	*Engine
 	rule         node.InspectionRule // the one at work
+	applied      bool                // whether its conditions hold
 	node         node.Node
 	changed      map[string]bool
 	ports        []node.Port
@@ -148,6 +154,7 @@ func (r *run) carryOut(ctx context.Context) error {
 			return nil
 		}
 	}
+	r.applied = true
 	for _, a := range r.rule.Actions {
 		err := r.act(ctx, a)
 		if asked := (*failure)(nil); errors.As(err, &asked) {

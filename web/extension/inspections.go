@@ -25,6 +25,8 @@ type Inspections interface {
 	HowFar(ctx context.Context, a node.Attempt) ([]node.Sign, string, error)
 	// Reapply works up a node's report once more.
 	Reapply(ctx context.Context, actor node.Actor, ident string, data []byte) error
+	// TryRules tells what rules would do with a kept inspection; "" is the newest, no rules are those that are stored.
+	TryRules(ctx context.Context, ident, attempt string, rules []node.InspectionRule) (node.RulesTrial, error)
 	RamdiskLogs(ctx context.Context, ident, attempt string) (node.RamdiskLogs, error)
 	// RamdiskLogFiles lists the files; what could be read of a broken archive comes with a *node.Invalid.
 	RamdiskLogFiles(ctx context.Context, ident, attempt string) ([]node.LogFile, error)
@@ -113,6 +115,7 @@ func (a *api) registerInspections(r fiber.Router) {
 	r.Get(node+"/inspections/:attempt", a.inspection)
 	r.Get(node+"/difference", a.difference)
 	r.Post(node+"/reapply", a.reapply)
+	r.Post(node+"/rules/trial", a.tryRules)
 	r.Get(node+"/attempts/:attempt", a.attempt)
 	r.Get(node+"/attempts/:attempt/logs", a.logs)
 	r.Get(node+"/attempts/:attempt/logs/archive", a.logArchive)
@@ -143,6 +146,7 @@ func inspectionOperations() map[string]openapi.Operation {
 			{Name: "to", Does: "The attempt of the later one; the newest without it.", Kind: openapi.Text(255)},
 		}},
 		"reapply": {Method: "POST", Path: path + "/reapply", Does: "Work up the newest report of a node once more, with the hooks and rules of now.", Tag: tag, Answers: []openapi.Answer{{Status: 202}}, May: []int{409}},
+		"trial":   {Method: "POST", Path: path + "/rules/trial", Does: "Tell what inspection rules would do with what an inspection stored; nothing is changed.", Tag: tag, Answers: shows("RulesTrial"), Body: trialArguments()},
 		"attempt": {Method: "GET", Path: path + "/attempts/:attempt", Does: "Show an inspection with the signs of life of its server.", Tag: tag, Answers: shows("AttemptInFull")},
 		"logs":    {Method: "GET", Path: path + "/attempts/:attempt/logs", Does: "List the files in the logs of an inspection's ramdisk.", Tag: tag, Answers: shows("LogFiles")},
 		"archive": {Method: "GET", Path: path + "/attempts/:attempt/logs/archive", Does: "Download the logs of an inspection's ramdisk as the tar.gz that it sent.", Tag: tag, Answers: sends("application/gzip")},
@@ -157,7 +161,7 @@ func inspectionComponents() map[string]*openapi.Schema {
 			"attempt": openapi.Typed("string"), "at": openapi.Typed("string"), "inventory": openapi.Typed("object"), "plugin_data": openapi.Typed("object", "null"),
 		}),
 		"Difference":    openapi.Of(reflect.TypeFor[Difference]()),
-		"AttemptInFull": openapi.Of(reflect.TypeFor[AttemptInFull]()), "LogFiles": openapi.Of(reflect.TypeFor[LogFiles]()),
+		"AttemptInFull": openapi.Of(reflect.TypeFor[AttemptInFull]()), "LogFiles": openapi.Of(reflect.TypeFor[LogFiles]()), "RulesTrial": trialSchema(),
 	}
 }
 

@@ -5,13 +5,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"io"
 	"path"
 	"strings"
 	"unicode"
 
+	"cagenut/inspect/inventory"
 	"cagenut/node"
 )
 
@@ -29,55 +29,13 @@ type Archives struct{}
 // Split takes the logs out of a report: the archive, nil where there is none or it is no base64, and the rest of the
 // report. The rest is the body itself where it has no logs. The report is one that was accepted.
 func (Archives) Split(body []byte) (archive, rest []byte, err error) {
-	d := json.NewDecoder(bytes.NewReader(body))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, body, err
+	rest, text := inventory.WithoutLogs(body)
+	archive = make([]byte, base64.StdEncoding.DecodedLen(len(text)))
+	n, err := base64.StdEncoding.Decode(archive, text) // it overlooks line ends
+	if err != nil || n == 0 {
+		return nil, rest, nil
 	}
-	var out bytes.Buffer
-	out.WriteByte('{')
-	found := false
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return nil, nil, err
-		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return nil, nil, err
-		}
-		if name == "logs" {
-			archive, found = decode(value), true
-			continue
-		}
-		if out.Len() > 1 {
-			out.WriteByte(',')
-		}
-		key, err := json.Marshal(name)
-		if err != nil {
-			return nil, nil, err
-		}
-		out.Write(key)
-		out.WriteByte(':')
-		out.Write(value)
-	}
-	if !found {
-		return nil, body, nil
-	}
-	out.WriteByte('}')
-	return archive, out.Bytes(), nil
-}
-
-// decode reads the archive out of a JSON string.
-func decode(value json.RawMessage) []byte {
-	var text string
-	if json.Unmarshal(value, &text) != nil {
-		return nil
-	}
-	archive, err := base64.StdEncoding.DecodeString(text) // it overlooks line ends
-	if err != nil || len(archive) == 0 {
-		return nil
-	}
-	return archive
+	return archive[:n], rest, nil
 }
 
 // Files lists the regular files of an archive, in its order. An archive that is broken further on gives what came before

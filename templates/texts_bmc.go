@@ -51,9 +51,10 @@ var partLacks = map[string]string{
 // Lacking is the sentence for a part that the BMC cannot tell.
 func Lacking(key string) string { return partLacks[key] }
 
-// NotRead is the sentence for a part that the node's interface does not read.
+// NotRead is the sentence for a part, firmware or bios, that the node's interface does not read.
 func NotRead(key, chosen string) string {
-	return fmt.Sprintf("%s are not read from this node: its %s interface is “%s”.", partLabels[key], key, chosen)
+	what := map[string]string{"firmware": "Firmware versions", "bios": "BIOS settings"}[key]
+	return fmt.Sprintf("%s are not read from this node: its %s interface is “%s”.", what, key, chosen)
 }
 
 // NotTold says that the BMC did not answer a question, and what it or the line to it said.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -238,6 +239,23 @@ func TestInABrowserABMCIsAskedWhereOneStands(t *testing.T) {
 	}
 	if thrown := eval[[]string](t, ctx, `thrown`); len(thrown) > 0 {
 		t.Errorf("the script threw %v", thrown)
+	}
+}
+
+// A part on its own page keeps to links; what changes something asks back in a dialog there, too.
+func TestInABrowserAPartHasAPageOfItsOwn(t *testing.T) {
+	r, _ := sickRack()
+	s := serve(t, r, 0)
+	ctx := browser(t, s.base+"/ui/nodes/r07-u21")
+	do(t, ctx, chromedp.Navigate(s.base+"/ui/nodes/r07-u21/health"), chromedp.Click("#part-log"))
+	holds(t, ctx, `location.pathname.endsWith('/log') && document.querySelectorAll('#panel .log li').length === 20`)
+	do(t, ctx, chromedp.Click("#clear-log"), chromedp.WaitVisible("dialog[open]"), chromedp.Click("dialog button.danger"))
+	holds(t, ctx, `!document.querySelector('dialog').open && document.getElementById('panel').innerText.includes('The log is empty.') && !document.querySelector('a[data-part]')`)
+	do(t, ctx, chromedp.Click("#part-light"))
+	do(t, ctx, chromedp.WaitVisible("#light-on"), chromedp.Click("#light-on"))
+	holds(t, ctx, `location.pathname.endsWith('/light') && document.getElementById('panel').innerText.includes('is on')`)
+	if done := r.bmc.told(); !slices.Equal(done, []string{"clear log", "light on"}) {
+		t.Errorf("the BMC was told %v", done)
 	}
 }
 

@@ -117,7 +117,7 @@ func TestABMCThatHasNothingToTellSaysSo(t *testing.T) {
 	for key, says := range map[string]string{
 		"health": "does not sum up", "sensors": templates.TextNoSensors, "log": templates.TextLogEmpty, "light": "does not say how the light is",
 		"boot": "Nothing is set", "media": templates.TextNoDrives,
-		"firmware": "Firmware are not read from this node: its firmware interface is “no-firmware”.", "bios": "its bios interface is “no-bios”.",
+		"firmware": "Firmware versions are not read from this node: its firmware interface is “no-firmware”.", "bios": "its bios interface is “no-bios”.",
 	} {
 		s.get("/ui/nodes/r07-u21/"+key).has(t, says)
 	}
@@ -245,9 +245,11 @@ func TestOrdersToABMC(t *testing.T) {
 			if done := r.bmc.told(); !slices.Equal(done, []string{tc.done, tc.done}) {
 				t.Errorf("the BMC was told %v", done)
 			}
-			if by := r.actors[0]; by.User != "jon" || by.Source != node.SourceUI || by.RequestID == "" {
-				t.Errorf("the actor is %+v", by)
-			}
+			r.edit(func() {
+				if by := r.actors[0]; by.User != "jon" || by.Source != node.SourceUI || by.RequestID == "" {
+					t.Errorf("the actor is %+v", by)
+				}
+			})
 		})
 	}
 }
@@ -330,9 +332,14 @@ func TestPowerButtonsAreThoseThatMakeSense(t *testing.T) {
 	} {
 		s.get("/ui/nodes/r07-u21/power?target="+url.QueryEscape(action)).has(t, says, `value="`+action+`"`, "Leave it as it is</a>")
 	}
-	if a := s.do("POST", "/ui/nodes/r07-u21/power", url.Values{"target": {"soft rebooting"}}, script); a.status != http.StatusOK || r.powers[0].Target != "soft rebooting" {
-		t.Errorf("soft reboot: %d, %+v", a.status, r.powers)
+	if a := s.do("POST", "/ui/nodes/r07-u21/power", url.Values{"target": {"soft rebooting"}}, script); a.status != http.StatusOK {
+		t.Errorf("soft reboot: %d", a.status)
 	}
+	r.edit(func() {
+		if len(r.powers) != 1 || r.powers[0].Target != "soft rebooting" {
+			t.Errorf("the conductor was asked %+v", r.powers)
+		}
+	})
 }
 
 // G54

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"cagenut/bmc"
+	"cagenut/bmc/fake"
 	"cagenut/node"
 )
 
@@ -361,6 +362,32 @@ func TestForgettingANodeForgetsItsFailures(t *testing.T) {
 	eventually(t, "nothing is remembered", func() bool { return p.Lines() == 0 })
 	if asked, err := answer(t, p.Look, n, nil); !asked || err != nil {
 		t.Errorf("asked %v, %v", asked, err)
+	}
+}
+
+// keeper is a driver that tells what it was told to forget, and with how much time left.
+type keeper struct {
+	*fake.Driver
+	forgot chan bool
+}
+
+func (k keeper) Forget(ctx context.Context, _ node.Node) { k.forgot <- ctx.Err() == nil }
+
+func TestADriverForgetsANodeAlsoWhenItsBMCIsNeverFree(t *testing.T) {
+	for what, busy := range map[string]time.Duration{"free in time": 10 * time.Second, "not free in time": time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			k := keeper{fake.New(), make(chan bool, 1)}
+			p, n := bmc.NewPool(map[string]bmc.Driver{node.DriverFake: k}, bmc.PoolOptions{}), fakeNode()
+			release := hold(t, p, n)
+			time.AfterFunc(busy, release)
+			p.Forget(n)
+			if inTime := <-k.forgot; inTime != (busy < time.Minute) {
+				t.Errorf("%s: the BMC is asked: %v", what, inTime)
+			}
+			if err := p.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

@@ -192,11 +192,10 @@ func (p *Pool) Forget(n node.Node) {
 	p.running.Go(func() { // it is above zero: the turn counts
 		ctx, cancel := context.WithTimeout(context.Background(), forgetTime)
 		defer cancel()
-		if p.await(ctx, t, addr.Host) != nil {
-			return
+		if p.await(ctx, t, addr.Host) == nil {
+			defer p.leave(t, verdict{})
 		}
-		defer p.leave(t, verdict{})
-		d.Forget(ctx, n)
+		d.Forget(ctx, n) // without a turn its time is over: nothing is asked of the BMC, but nothing is kept of it either
 	})
 }
 

@@ -417,7 +417,7 @@ func TestSettings(t *testing.T) {
 
 func TestCleanUpIsThatOfAManagedBoot(t *testing.T) {
 	i, l := external(t, says(202, "{}"), nil)
-	p, err := i.CleanUp(t.Context(), n1, node.Attempt{}, func(context.Context) error { return nil })
+	p, err := i.CleanUp(t.Context(), n1, node.Attempt{WaitingAt: time.Now()}, func(context.Context) error { return nil })
 	if err != nil || !p.Ready {
 		t.Errorf("got %+v, %v", p, err)
 	}

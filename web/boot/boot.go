@@ -19,6 +19,8 @@ type Conductor interface {
 	Booting(ctx context.Context, mac string) (node.Node, node.Attempt, error)
 	// BootingAttempt is the same by the id of an attempt.
 	BootingAttempt(ctx context.Context, id string) (node.Node, node.Attempt, error)
+	// Sign notes a sign of life of an attempt's server; detail is where it came from.
+	Sign(ctx context.Context, nodeUUID, attempt string, kind node.SignKind, detail string)
 }
 
 // Options are what boot files are served with.
@@ -111,7 +113,16 @@ func (s *Server) script(c *fiber.Ctx) error {
 		return c.SendString(elsewhere)
 	}
 	return c.SendString("#!ipxe\n" +
-		"kernel " + s.KernelURL + " " + parameters(callback) + " BOOTIF=" + mac + " initrd=ramdisk\n" +
-		"initrd --name ramdisk " + s.InitrdURL + "\n" +
+		"kernel " + s.named(s.KernelURL, a) + " " + parameters(callback) + " BOOTIF=" + mac + " initrd=ramdisk\n" +
+		"initrd --name ramdisk " + s.named(s.InitrdURL, a) + "\n" +
 		"boot\n")
+}
+
+// named is the address of a boot file with the attempt's id, which is no secret, where it is one of ours: whoever fetches it
+// gives a sign of life.
+func (s *Server) named(address string, a node.Attempt) string {
+	if s.ISOs == nil || s.ISOs.RamdiskURL == "" || !strings.HasPrefix(address, s.ISOs.RamdiskURL+"/boot/") || strings.Contains(address, "?") {
+		return address
+	}
+	return address + "?attempt=" + url.QueryEscape(a.ID)
 }

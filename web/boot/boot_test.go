@@ -37,6 +37,8 @@ func (mac expecting) BootingAttempt(context.Context, string) (node.Node, node.At
 	return node.Node{}, node.Attempt{}, &node.NotFound{What: "Attempt"}
 }
 
+func (mac expecting) Sign(context.Context, string, string, node.SignKind, string) {}
+
 func serve(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

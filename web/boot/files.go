@@ -16,6 +16,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"cagenut/node"
+	"cagenut/web"
 )
 
 // errMissing is all that anybody learns of what is not served.
@@ -26,6 +27,11 @@ func (s *Server) file(c *fiber.Ctx) error {
 	name, err := url.PathUnescape(c.Params("file"))
 	if err != nil {
 		return errMissing
+	}
+	if id := c.Query("attempt"); node.IsUUID(id) {
+		if n, a, err := s.Conductor.BootingAttempt(c.UserContext(), id); err == nil {
+			s.Conductor.Sign(c.UserContext(), n.UUID, a.ID, node.SignBootFile, web.RemoteAddress(c))
+		}
 	}
 	return s.send(c, name, func(r io.Reader, _ int64) io.Reader { return r })
 }
@@ -58,6 +64,7 @@ func (s *Server) medium(c *fiber.Ctx) error {
 		s.Log.Error("boot: an ISO cannot be served", "node", n.UUID, "file", name, "err", err)
 		return errMissing
 	}
+	s.Conductor.Sign(c.UserContext(), n.UUID, a.ID, node.SignBootImage, web.RemoteAddress(c))
 	c.Set(fiber.HeaderCacheControl, "no-store")
 	return s.send(c, name, func(r io.Reader, from int64) io.Reader {
 		return &filled{image: r, at: from, places: found.places, text: text}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +25,7 @@ type running struct {
 	attempt node.Attempt
 	mu      sync.Mutex
 	over    bool
+	signs   []string
 }
 
 func (r *running) BootingAttempt(_ context.Context, id string) (node.Node, node.Attempt, error) {
@@ -33,6 +35,12 @@ func (r *running) BootingAttempt(_ context.Context, id string) (node.Node, node.
 		return node.Node{}, node.Attempt{}, &node.NotFound{What: "Attempt", Ident: id}
 	}
 	return node.Node{}, r.attempt, nil
+}
+
+func (r *running) Sign(_ context.Context, _, attempt string, kind node.SignKind, from string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.signs = append(r.signs, fmt.Sprint(attempt == r.attempt.ID, " ", kind, " from ", from))
 }
 
 func (r *running) end() {
@@ -169,6 +177,23 @@ func TestTheAddressOfAnISOIsTheAttemptsAlone(t *testing.T) {
 	r.running.end()
 	if status, got := get(t, address, ""); status != http.StatusNotFound || strings.Contains(got, "t0k3n") {
 		t.Errorf("after the end: %d %q", status, got)
+	}
+}
+
+func TestWhoFetchesWhatAnAttemptBootsGivesASignOfLife(t *testing.T) {
+	r := newISORig(t)
+	r.write("ipa.iso", []byte(placeholder(512)))
+	address, _, err := r.iso(node.Node{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	get(t, address, "bytes=0-9")
+	get(t, r.base+"/boot/ipa.iso", "")
+	get(t, r.base+"/boot/ipa.iso?attempt="+node.NewUUID(), "")
+	get(t, r.base+"/boot/ipa.iso?attempt="+r.running.attempt.ID, "")
+	want := []string{"true boot image fetched from 127.0.0.1", "true boot file fetched from 127.0.0.1"}
+	if !slices.Equal(r.running.signs, want) {
+		t.Errorf("got %q, want %q", r.running.signs, want)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"cagenut/conductor"
 	"cagenut/inspect/rules"
+	"cagenut/node"
 )
 
 // ruleEngine carries out inspection rules, joined as cmd joins it.

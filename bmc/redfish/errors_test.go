@@ -83,7 +83,7 @@ func webServer(status int, body string, header ...string) func(*testing.T) map[s
 	}
 }
 
-// socket is that of something that does not speak HTTP: it says what it has to say to every caller.
+// socket is that of something that does not speak HTTP: it says what it has to say to every caller and hangs up, or is silent.
 func socket(says string, hangsUp bool) func(*testing.T) map[string]any {
 	return func(t *testing.T) map[string]any {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -99,12 +99,13 @@ func socket(says string, hangsUp bool) func(*testing.T) map[string]any {
 				if err != nil {
 					break
 				}
-				if _, _ = io.WriteString(c, says); hangsUp {
-					_, _ = c.Read(make([]byte, 1<<10))
-					_ = c.Close()
+				if !hangsUp {
+					open = append(open, c)
 					continue
 				}
-				open = append(open, c)
+				_, _ = c.Read(make([]byte, 1<<10))
+				_, _ = io.WriteString(c, says)
+				_ = c.Close()
 			}
 			for _, c := range open {
 				_ = c.Close()

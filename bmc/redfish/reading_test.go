@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -111,34 +110,47 @@ func TestABMCThatStopsAnsweringIsNotProgress(t *testing.T) {
 	}
 }
 
+// timeout is a context whose time is over when the test says so.
+type timeout struct {
+	context.Context
+	done chan struct{}
+}
+
+func (t timeout) Done() <-chan struct{} { return t.done }
+
+func (t timeout) Err() error {
+	select {
+	case <-t.done:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
 // Nobody's BMC fills our memory: what is too much is read in one call or not at all.
 func TestWhatIsKeptOfAnUnfinishedReadingIsBounded(t *testing.T) {
 	p := newPeer(to("Memory", "/M"), "", "")
 	var paths []string
-	for i := range 40 {
+	for i := range 20 {
 		path := fmt.Sprintf("/M/%d", i)
 		paths = append(paths, path)
 		p.docs[path] = `{"CapacityMiB":1024,"Oem":"` + strings.Repeat("x", 1<<20) + `"}`
 	}
 	p.docs["/M"] = links(paths...)
-	var stop atomic.Bool
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	p.get = func(w http.ResponseWriter, r *http.Request) bool {
-		if strings.HasSuffix(r.URL.Path, "/M/20") { // 20 MB are read: from now on it is silent
-			stop.Store(true)
-			<-ctx.Done()
+	for last, kept := range map[string]bool{"/M/4": true, "/M/12": false} {
+		over := timeout{t.Context(), make(chan struct{})}
+		p.get = func(_ http.ResponseWriter, r *http.Request) bool {
+			if strings.HasSuffix(r.URL.Path, last) {
+				close(over.done)
+			}
+			return false
 		}
-		return false
-	}
-	o := patient()
-	o.Try = time.Minute
-	c := p.client(t, o)
-	short, end := context.WithTimeout(t.Context(), 3*time.Second)
-	defer end()
-	_, err := c.Hardware(short)
-	var u *node.Unreachable
-	if !errors.As(err, &u) || u.Read != 0 || !stop.Load() {
-		t.Errorf("%v", err)
+		o := patient()
+		o.Try, o.Operation = time.Minute, time.Minute
+		_, err := p.client(t, o).Hardware(over)
+		var u *node.Unreachable
+		if !errors.As(err, &u) || (u.Read > 0) != kept {
+			t.Errorf("after %s: %v, want it to be kept: %t", last, err, kept)
+		}
 	}
 }

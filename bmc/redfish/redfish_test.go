@@ -339,7 +339,7 @@ func TestDriverInfoIsCheckedWithoutTheNetwork(t *testing.T) { // G38, G66
 		"BMC-1.Example": "https://bmc-1.example", "[2001:db8::1]": "https://[2001:db8::1]", "2001:db8::1": "https://[2001:db8::1]",
 		"[2001:db8::1]:8443": "https://[2001:db8::1]:8443", "2001:DB8:0:0::1": "https://[2001:db8::1]", "[::ffff:192.0.2.10]": bare,
 		"http://[fe80::1%25eth0]": "http://[fe80::1%25eth0]",
-		"":                   "", "ftp://192.0.2.10": "", "https://user:secret@192.0.2.10": "", "https://192.0.2.10/other": "", "192.0.2.10:99999": "", "https://": "",
+		"":                        "", "ftp://192.0.2.10": "", "https://user:secret@192.0.2.10": "", "https://192.0.2.10/other": "", "192.0.2.10:99999": "", "https://": "",
 		"192.0.2.10?x=1": "",
 	} {
 		n := node.Node{UUID: "u", Driver: node.DriverRedfish, DriverInfo: map[string]any{"redfish_address": spelling, "redfish_password": 123456}}

@@ -96,19 +96,31 @@ func TestPowerActionThatFailsSaysWhyAndFreesTheNode(t *testing.T) {
 }
 
 func TestPowerActionThatTheServerNeverObeysEndsAtItsDeadline(t *testing.T) {
-	w := newWorld(t, conductor.Settings{})
-	n := w.enrolled(node.Manageable, "agent")
-	w.must(w.SetPower(t.Context(), operator, n.UUID, conductor.PowerRequest{Target: "soft power off", Timeout: 5 * time.Second}))
-	bmc := w.rack.of(n.UUID)
-	// The server goes on by itself after each command: it never stays off.
-	bmc.set(func(b *testBMC) { b.stuck = node.PowerOn })
-	began := w.clock.Now()
-	w.work(n.UUID, node.JobPower)
-	same(t, "took", w.clock.Now().Sub(began), 5*time.Second)
-	w.is(n, node.Manageable, "Failed to change power state to 'power off'. Error: the BMC accepted, but still says 'power on'")
-	_, log := bmc.seen()
-	if diff := cmp.Diff([]string{"soft power off"}, log); diff != "" {
-		t.Errorf("commands (-want +got):\n%s", diff)
+	for name, tc := range map[string]struct {
+		target  string
+		timeout time.Duration
+		want    time.Duration
+	}{
+		"a soft one, after the time that was named":                          {"soft power off", 5 * time.Second, 5 * time.Second},
+		"a soft one, after the time that an operating system may need":       {"soft power off", 0, 10 * time.Minute},
+		"a hard one, after the time that a server needs without being asked": {"power off", 0, time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, conductor.Settings{})
+			n := w.enrolled(node.Manageable, "agent")
+			w.must(w.SetPower(t.Context(), operator, n.UUID, conductor.PowerRequest{Target: tc.target, Timeout: tc.timeout}))
+			bmc := w.rack.of(n.UUID)
+			// The server goes on by itself after each command: it never stays off.
+			bmc.set(func(b *testBMC) { b.stuck = node.PowerOn })
+			began := w.clock.Now()
+			w.work(n.UUID, node.JobPower)
+			same(t, "took", w.clock.Now().Sub(began), tc.want)
+			w.is(n, node.Manageable, "Failed to change power state to 'power off'. Error: the BMC accepted, but still says 'power on'")
+			_, log := bmc.seen()
+			if diff := cmp.Diff([]string{tc.target}, log); diff != "" {
+				t.Errorf("commands (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -10,7 +10,9 @@ import (
 )
 
 const (
-	powerTimeout = time.Minute // for a request that names none
+	// How long is waited for a request that names no timeout: an operating system takes its time to shut down.
+	powerTimeout = time.Minute
+	softTimeout  = 10 * time.Minute
 	powerPoll    = time.Second
 )
 
@@ -42,7 +44,11 @@ func (c *Conductor) setPower(ctx context.Context, actor node.Actor, n node.Node,
 		return err
 	}
 	wait := req.Timeout
-	if wait == 0 {
+	switch {
+	case wait != 0:
+	case soft:
+		wait = softTimeout
+	default:
 		wait = powerTimeout
 	}
 	return c.whenFree(ctx, n, func(n node.Node) error {

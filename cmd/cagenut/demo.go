@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +24,7 @@ type demoCommand struct {
 	Servers         int           `default:"12" help:"How many servers the rack has."`
 	IPMI            int           `default:"4" name:"ipmi" help:"How many of them speak IPMI instead of Redfish."`
 	Silent          int           `default:"2" help:"How many are cabled wrongly and never report."`
+	VirtualMedia    int           `default:"2" name:"virtual-media" help:"How many of those that speak Redfish and are cabled well boot an ISO from their virtual drive instead of the network."`
 	Listen          string        `default:"127.0.0.1:6385" help:"REST API and dashboard."`
 	InspectorListen string        `default:"127.0.0.1:5050" help:"The embedded inspector's API."`
 	ReportDelay     time.Duration `default:"8s" help:"How long a ramdisk looks at its server before it reports."`
@@ -63,13 +65,25 @@ func (d *demoCommand) Run(ctx context.Context, out io.Writer) (err error) {
 		all.Go(func() error { return serveControl(ctx, control, rack.Control()) })
 	}
 	all.Go(func() error {
-		if err := enrol(ctx, a.conductor, rack.Servers()); err != nil {
+		media := d.bootingISO(rack.Servers())
+		if err := enrol(ctx, a.conductor, rack.Servers(), media...); err != nil {
 			return stopped(ctx, err)
 		}
-		d.greet(out, a, rack.Servers())
+		d.greet(out, a, rack.Servers(), media)
 		return nil
 	})
 	return all.Wait()
+}
+
+// bootingISO names the servers that boot from their virtual drives: the last ones that can and report.
+func (d *demoCommand) bootingISO(servers []*sim.Server) (names []string) {
+	for _, s := range slices.Backward(servers) {
+		if len(names) < d.VirtualMedia && s.Driver == node.DriverRedfish && !s.Silent {
+			names = append(names, s.Name)
+		}
+	}
+	slices.Reverse(names)
+	return names
 }
 
 // listenControl opens the control API's address; nil where it is not wanted.
@@ -142,14 +156,19 @@ func bootISO() []byte {
 	return image
 }
 
-// enrol does what a person would do with the API: create each node with its port, and manage it.
-func enrol(ctx context.Context, c *conductor.Conductor, servers []*sim.Server) error {
+// enrol does what a person would do with the API: create each node with its port, and manage it. Those of the names in media
+// boot from their virtual drives.
+func enrol(ctx context.Context, c *conductor.Conductor, servers []*sim.Server, media ...string) error {
 	actor := node.Actor{User: "demo", Source: node.SourceAPI}
 	all, ctx := errgroup.WithContext(ctx)
 	for _, s := range servers {
 		all.Go(func() error {
+			var use node.Interfaces
+			if slices.Contains(media, s.Name) {
+				use.Boot = node.BootVirtualMedia
+			}
 			n, err := c.CreateNode(ctx, actor, node.Node{
-				Name: s.Name, Driver: s.Driver, DriverInfo: s.DriverInfo(), Extra: map[string]any{"rack": s.Rack, "rack_unit": s.Unit},
+				Name: s.Name, Driver: s.Driver, Interfaces: use, DriverInfo: s.DriverInfo(), Extra: map[string]any{"rack": s.Rack, "rack_unit": s.Unit},
 			})
 			if err != nil {
 				return fmt.Errorf("enrol %s: %w", s.Name, err)
@@ -186,7 +205,7 @@ func waitManageable(ctx context.Context, c *conductor.Conductor, uuid string) er
 }
 
 // greet prints what a newcomer needs.
-func (d *demoCommand) greet(out io.Writer, a *appliance, servers []*sim.Server) {
+func (d *demoCommand) greet(out io.Writer, a *appliance, servers []*sim.Server, media []string) {
 	var silent []string
 	for _, s := range servers {
 		if s.Silent {
@@ -200,6 +219,9 @@ func (d *demoCommand) greet(out io.Writer, a *appliance, servers []*sim.Server) 
 	}
 	if len(silent) > 0 {
 		fmt.Fprintf(out, "Wrongly cabled: %s\n", strings.Join(silent, " "))
+	}
+	if len(media) > 0 {
+		fmt.Fprintf(out, "Booting an ISO by virtual media: %s\n", strings.Join(media, " "))
 	}
 	example := servers[0].Name
 	if len(silent) > 0 {

@@ -369,7 +369,7 @@ func TestASilentBMCIsSeenInTheListAndOnThePage(t *testing.T) {
 }
 
 func TestHostileWordsOfABMCAreText(t *testing.T) {
-	const bad = "<script>alert(1)</script>\x00‮🙂"
+	const bad = "<script>alert(1)</script>\x00\u202e🙂"
 	r, _ := sickRack()
 	long := strings.Repeat("W", 5000)
 	r.bmc.health.Parts = []node.PartHealth{{Part: bad, Message: bad + long}}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"cagenut/node"
@@ -61,7 +62,7 @@ func (c *Conductor) addressee(ctx context.Context, actor node.Actor, r ReportReq
 			return node.Node{}, "", err
 		}
 		if r.NodeUUID != "" && r.NodeUUID != proven.NodeUUID {
-			return node.Node{}, "", fmt.Errorf("the token belongs to another node than the one named: %w", node.ErrNotReported)
+			return node.Node{}, "", c.stranger(ctx, actor, proven, keys, fmt.Errorf("the token belongs to another node than the one named: %w", node.ErrNotReported))
 		}
 		switch {
 		case proven.State == node.RunStarting:
@@ -83,10 +84,12 @@ func (c *Conductor) addressee(ctx context.Context, actor node.Actor, r ReportReq
 		all = ofTheToken(all, proven.NodeUUID)
 	}
 	uuid, err := c.Reports.Match(keys, r.NodeUUID, all)
-	if errors.Is(err, node.ErrNotReported) {
+	switch {
+	case errors.Is(err, node.ErrNotReported) && proven.ID != "":
+		return node.Node{}, "", c.stranger(ctx, actor, proven, keys, err)
+	case errors.Is(err, node.ErrNotReported):
 		return node.Node{}, "", c.refuse(ctx, actor, keys, all, err)
-	}
-	if err != nil {
+	case err != nil:
 		return node.Node{}, "", err
 	}
 	n, err := c.Nodes.Node(ctx, uuid)
@@ -203,6 +206,31 @@ func (c *Conductor) tooLate(ctx context.Context, actor node.Actor, a node.Attemp
 		return err
 	}
 	return fmt.Errorf("a late report of attempt %s: %w", a.ID, node.ErrNotReported)
+}
+
+// stranger turns away a report that shows the token of a running attempt and is another server's: an image or a boot script
+// of one attempt that another server got hold of. One history entry per attempt counts them.
+func (c *Conductor) stranger(ctx context.Context, actor node.Actor, a node.Attempt, k Keys, why error) error {
+	if a.State.Ended() {
+		return c.tooLate(ctx, actor, a)
+	}
+	now := c.Clock.Now()
+	h := node.History{
+		NodeUUID: a.NodeUUID, AttemptID: a.ID, At: now, LastAt: now, Severity: node.SeverityError, Type: node.TypeInspection, Actor: actor, Key: "stranger:" + a.ID,
+		Event: "A report with the token of this inspection came from another server and was refused" + withMACs(k) + ".",
+	}
+	if err := c.Moves.Note(ctx, &h, nil); err != nil {
+		return err
+	}
+	return why
+}
+
+// withMACs names a server by the first of its MACs.
+func withMACs(k Keys) string {
+	if len(k.MACs) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(k.MACs[:min(len(k.MACs), 4)], ", ") + ")"
 }
 
 // finishPatience is how long a stored report may take to be worked up, tries that failed and time switched off included.

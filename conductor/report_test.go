@@ -175,6 +175,41 @@ func TestReportWithAForeignTokenIsRefused(t *testing.T) {
 	w.is(n, node.InspectWait, "")
 }
 
+// The token of one attempt does not open another: what comes with it from another server is refused, and told of where the
+// token belongs.
+func TestReportWithTheTokenOfAnotherAttemptIsRefusedAndRecorded(t *testing.T) {
+	for name, request := range map[string]func(other node.Node, a node.Attempt) conductor.ReportRequest{
+		"by its MACs": func(_ node.Node, a node.Attempt) conductor.ReportRequest {
+			return conductor.ReportRequest{Token: a.Token, Body: []byte(strings.ReplaceAll(string(report("")), mac, otherMAC))}
+		},
+		"by the node that it names": func(other node.Node, a node.Attempt) conductor.ReportRequest {
+			return conductor.ReportRequest{Token: a.Token, Body: report(""), NodeUUID: other.UUID}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, conductor.Settings{})
+			n, a := w.waiting("agent")
+			w.portOf(n)
+			other, _ := w.waiting("agent")
+			w.port(other, otherMAC)
+			for range 2 {
+				if _, err := w.Report(t.Context(), ramdisk, request(other, a)); !errors.Is(err, node.ErrNotReported) {
+					t.Errorf("the answer is %v", err)
+				}
+			}
+			w.is(n, node.InspectWait, "")
+			w.is(other, node.InspectWait, "")
+			last := w.history(n)[len(w.history(n))-1]
+			if !strings.Contains(last.Event, "came from another server and was refused") || last.Count != 2 || last.Actor.Address != ramdisk.Address {
+				t.Errorf("history: %+v", last)
+			}
+			w.must(w.post(a.Token, report("")))
+			w.work(n.UUID, node.JobFinish)
+			w.is(n, node.Manageable, "")
+		})
+	}
+}
+
 func TestReportOfARamdiskThatFailedFailsTheInspection(t *testing.T) {
 	w := newWorld(t, conductor.Settings{})
 	n, a := w.waiting("agent")

@@ -121,7 +121,7 @@ func (a *appliance) openStore(ctx context.Context) error {
 	if a.lock, err = lockFolder(dir); err != nil {
 		return err
 	}
-	if a.store, err = store.Open(ctx, store.Options{Path: filepath.Join(dir, "cagenut.db"), Seal: seal, Log: a.log}); err != nil {
+	if a.store, err = store.Open(ctx, store.Options{Path: filepath.Join(dir, "cagenut.db"), Seal: seal, Log: a.log, InspectionsKept: a.settings.InspectionsKept}); err != nil {
 		return err
 	}
 	if a.queue, err = jobs.New(ctx, a.store.Writer(), a.log); err != nil {

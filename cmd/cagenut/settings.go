@@ -51,6 +51,8 @@ type settings struct {
 	PowerSyncInterval     time.Duration `default:"60s" env:"CAGENUT_POWER_SYNC_INTERVAL" help:"How old a node's power state may get; 0: it is never read."`
 	InspectorSyncInterval time.Duration `default:"15s" env:"CAGENUT_INSPECTOR_SYNC_INTERVAL" help:"How often an external inspector is asked."`
 
+	InspectionsKept int `default:"10" env:"CAGENUT_INSPECTIONS_KEPT" help:"How many inspections are kept of each node, with reports and ramdisk logs."`
+
 	hookSettings
 
 	LogLevel  string `default:"info" enum:"debug,info,warn,error" env:"CAGENUT_LOG_LEVEL" help:"debug, info, warn or error."`
@@ -109,6 +111,9 @@ func (s *settings) Validate() error {
 		if d < 0 {
 			return fmt.Errorf("--%s=%s: it must not be negative", name, d)
 		}
+	}
+	if s.InspectionsKept < 1 {
+		return fmt.Errorf("--inspections-kept=%d: at least the last inspection is kept", s.InspectionsKept)
 	}
 	if _, _, err := s.hookSettings.lists(); err != nil {
 		return err

@@ -37,6 +37,8 @@ type Options struct {
 	Poll time.Duration
 	// KeepReading is how long what an unfinished walk has read is kept for the call that goes on with it; 2 min.
 	KeepReading time.Duration
+	// StrayPause is the first pause before a session is tried to be ended again that nobody will use, doubled each time; 1 min.
+	StrayPause time.Duration
 	// Sessions keeps login sessions for the next run; nil: they end with the process, or are lost with it.
 	Sessions Sessions
 	// Log hears of sessions that cannot be kept; nil: nobody does.
@@ -57,6 +59,7 @@ func (o Options) withDefaults() Options {
 	d(&o.BusyPause, 5*time.Second)
 	d(&o.Poll, time.Second)
 	d(&o.KeepReading, 2*time.Minute)
+	d(&o.StrayPause, time.Minute)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -83,7 +86,7 @@ var _ bmc.Driver = (*Driver)(nil)
 // New makes a driver without connections.
 func New(o Options) *Driver {
 	o = o.withDefaults()
-	return &Driver{options: o, keeper: &keeper{sessions: o.Sessions, log: o.Log, idle: map[string]session{}}, connections: map[login]*connection{}}
+	return &Driver{options: o, keeper: newKeeper(o.Sessions, o.Log), connections: map[login]*connection{}}
 }
 
 // Validate checks driver_info without the network.

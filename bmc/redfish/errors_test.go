@@ -325,6 +325,7 @@ func TestSettingsOfTrustThatMakeNoSenseAreInvalid(t *testing.T) {
 	}{
 		{"192.0.2.10", "redfish_certificate_sha256", pin, true},
 		{"192.0.2.10", "redfish_certificate_sha256", " sha-256=" + colons(pin) + "\n", true},
+		{"192.0.2.10", "redfish_certificate_sha256", "sha256 Fingerprint=" + colons(pin), true}, // openssl's
 		{"192.0.2.10", "redfish_certificate_sha256", "", true},
 		{"192.0.2.10", "redfish_certificate_sha256", "first", false},
 		{"192.0.2.10", "redfish_certificate_sha256", pin[2:], false},

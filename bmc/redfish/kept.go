@@ -38,7 +38,11 @@ type session struct {
 	token node.Secret
 	path  string // at the BMC, for the logout; "" where the BMC did not say
 	trust trust  // by which the BMC is reached to end it
+	// stray is since when nobody will use it any more; zero: somebody may.
+	stray time.Time
 }
+
+func (s session) isStray() bool { return !s.stray.IsZero() }
 
 // keptLogin is a session's Secret, as JSON.
 type keptLogin struct {
@@ -68,8 +72,14 @@ type keeper struct {
 	sessions Sessions // nil: nothing outlives the process
 	log      *slog.Logger
 
+	strays chan struct{} // tells that there is a new stray
+
 	mu   sync.Mutex
 	idle map[string]session // by id
+}
+
+func newKeeper(s Sessions, log *slog.Logger) *keeper {
+	return &keeper{sessions: s, log: log, strays: make(chan struct{}, 1), idle: map[string]session{}}
 }
 
 // keepTime bounds one write. It does not depend on the caller's time: a session that was made and not written down would be lost.
@@ -123,6 +133,18 @@ func (k *keeper) drop(ctx context.Context, ids ...string) {
 	defer cancel()
 	if err := k.sessions.Drop(ctx, ids...); err != nil {
 		k.log.Warn("sessions at BMCs that have ended are still written down", "sessions", len(ids), "err", err)
+	}
+}
+
+// abandon holds sessions that nobody will use and that could not be ended yet.
+func (k *keeper) abandon(all ...session) {
+	for i := range all {
+		all[i].stray = time.Now()
+	}
+	k.giveBack(all...)
+	select {
+	case k.strays <- struct{}{}:
+	default:
 	}
 }
 

@@ -164,7 +164,7 @@ func TestSessionsOfNodesThatAreGoneAreEndedTheOthersStay(t *testing.T) {
 	ask(t, first, nodeOf(gone))
 	ask(t, first, nodeOf(stays))
 	next := kept.run(t)
-	next.EndStrays(t.Context(), []node.Node{nodeOf(stays)})
+	endStrays(t, next, []node.Node{nodeOf(stays)}, func() bool { return len(kept.ids()) == 1 })
 	if gone.OpenSessions() != 0 || stays.OpenSessions() != 1 || len(kept.ids()) != 1 {
 		t.Errorf("open at the BMC of the deleted node: %d, of the other: %d, kept: %d", gone.OpenSessions(), stays.OpenSessions(), len(kept.ids()))
 	}
@@ -188,22 +188,66 @@ func TestASessionThatCannotBeEndedIsLeftForTheNextRun(t *testing.T) {
 	kept.sessionsAre(t, "while it hangs", s, 1, 1)
 	s.SetFaults(sim.Faults{})
 	next := kept.run(t)
-	next.EndStrays(t.Context(), nil)
+	endStrays(t, next, nil, func() bool { return len(kept.ids()) == 0 })
 	kept.sessionsAre(t, "healed", s, 1, 0)
 
 	// The process ends while a stray's BMC is down: the stray is kept.
 	ask(t, next, nodeOf(s))
 	s.SetFaults(sim.Faults{Hang: true})
-	last := kept.run(t, func(o *redfish.Options) { o.Try = 20 * time.Millisecond })
-	ctx, cancel = context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	last.EndStrays(ctx, nil)
+	last := kept.run(t, shortOfTime)
+	s.ForgetRequests()
+	endStrays(t, last, nil, func() bool { return count(s, "DELETE") > 1 })
 	kept.sessionsAre(t, "while it hangs again", s, 2, 1)
 	s.SetFaults(sim.Faults{})
 	if err := last.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
 	kept.sessionsAre(t, "closed at last", s, 2, 0)
+}
+
+// A node is deleted while its BMC hangs: nobody will come back for the session.
+func TestASessionThatCouldNotBeEndedIsTriedAgain(t *testing.T) {
+	s, kept := startServer(t, sim.Options{}), newDrawer()
+	d := kept.run(t, shortOfTime)
+	ask(t, d, nodeOf(s))
+	s.SetFaults(sim.Faults{Hang: true})
+	s.ForgetRequests()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	d.Forget(ctx, nodeOf(s))
+	kept.sessionsAre(t, "forgotten in vain", s, 1, 1)
+	endStrays(t, d, nil, func() bool {
+		if count(s, "DELETE") > 1 {
+			s.SetFaults(sim.Faults{})
+		}
+		return len(kept.ids()) == 0
+	})
+	kept.sessionsAre(t, "healed", s, 1, 0)
+}
+
+// shortOfTime are options with which a hanging BMC is soon tried again.
+func shortOfTime(o *redfish.Options) {
+	o.Try, o.Operation, o.StrayPause = 300*time.Millisecond, time.Second, 10*time.Millisecond
+}
+
+// endStrays lets a driver end strays until something has become true.
+func endStrays(t *testing.T, d *redfish.Driver, nodes []node.Node, ready func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		d.EndStrays(ctx, nodes)
+	}()
+	deadline := time.Now().Add(20 * time.Second)
+	for !ready() && time.Now().Before(deadline) {
+		time.Sleep(5 * time.Millisecond)
+	}
+	if !ready() {
+		t.Error("the strays are not ended")
+	}
+	cancel()
+	<-done
 }
 
 func TestKeptSessionsThatCannotBeReadAreDropped(t *testing.T) {

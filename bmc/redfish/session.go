@@ -106,7 +106,7 @@ func (a *auth) endLeft(ctx context.Context, t *transport) {
 	var ended []string
 	for i, s := range a.left {
 		if err := end(ctx, t, s); err != nil {
-			a.keeper.giveBack(a.left[i:]...)
+			a.keeper.abandon(a.left[i:]...)
 			break
 		}
 		ended = append(ended, s.id)
@@ -180,7 +180,7 @@ func sessionPath(res *http.Response) string {
 func (a *auth) logout(ctx context.Context, t *transport) (ended []string, err error) {
 	for _, s := range a.release() {
 		if e := end(ctx, t, s); e != nil {
-			a.keeper.giveBack(s)
+			a.keeper.abandon(s)
 			err = errors.Join(err, e)
 			continue
 		}

@@ -12,15 +12,13 @@ const (
 	// strayLife is how long a stray is tried to be ended: no BMC keeps a session longer that nobody uses (a SessionTimeout is at
 	// most a day).
 	strayLife = 24 * time.Hour
-	// strayPause is the first pause between tries, doubled each time up to an hour.
-	strayPause = time.Minute
 	// strayWorkers bounds how many are ended at the same time.
 	strayWorkers = 8
 )
 
-// EndStrays ends the sessions of an earlier run that none of the nodes will use: their node was deleted, or moved to another
-// BMC. Sessions of the nodes are used or ended when the BMC is next asked for something. It tries again while a BMC does not
-// answer, until ctx ends or the BMC has ended them itself.
+// EndStrays ends sessions that nobody will use, until ctx ends: those of an earlier run that none of the nodes belongs to, because
+// its node was deleted or has another BMC since, and those that could not be ended when that was asked for. While a BMC does
+// not answer it is tried again, with growing pauses. Sessions of an earlier run that belong to a node are left for it.
 func (d *Driver) EndStrays(ctx context.Context, nodes []node.Node) {
 	wanted := map[login]bool{}
 	for _, n := range nodes {
@@ -28,21 +26,27 @@ func (d *Driver) EndStrays(ctx context.Context, nodes []node.Node) {
 			wanted[s.login()] = true
 		}
 	}
-	strays := d.keeper.take(func(s session) bool { return !wanted[login{s.base, s.user}] })
-	began := time.Now()
-	for pause := strayPause; len(strays) > 0; pause = min(2*pause, time.Hour) {
-		strays = d.endAll(ctx, strays)
-		if len(strays) == 0 || sleep(ctx, pause) != nil {
-			break
+	d.keeper.abandon(d.keeper.take(func(s session) bool { return !wanted[login{s.base, s.user}] })...)
+	pause := d.options.StrayPause
+	for ctx.Err() == nil {
+		rest := d.endAll(ctx, d.keeper.take(session.isStray))
+		d.keeper.giveBack(rest...)
+		again := time.NewTimer(pause)
+		if len(rest) == 0 {
+			again.Stop() // there is nothing to be tried again
 		}
-		if time.Since(began) > strayLife {
-			strays = d.giveUp(ctx, strays)
+		select {
+		case <-ctx.Done():
+		case <-again.C:
+			pause = min(2*pause, time.Hour)
+		case <-d.keeper.strays:
+			pause = d.options.StrayPause
 		}
+		again.Stop()
 	}
-	d.keeper.giveBack(strays...)
 }
 
-// endAll ends what can be ended, and is the rest.
+// endAll ends what can be ended, and is the rest. What its BMC has ended by itself meanwhile is forgotten.
 func (d *Driver) endAll(ctx context.Context, strays []session) (rest []session) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -55,7 +59,7 @@ func (d *Driver) endAll(ctx context.Context, strays []session) (rest []session) 
 			err := d.endStray(ctx, s)
 			mu.Lock()
 			defer mu.Unlock()
-			if err != nil {
+			if err != nil && time.Since(s.stray) < strayLife {
 				rest = append(rest, s)
 				return
 			}
@@ -74,14 +78,4 @@ func (d *Driver) endStray(ctx context.Context, s session) error {
 	}
 	defer c.drop()
 	return end(ctx, c.rt, s)
-}
-
-// giveUp forgets sessions that their BMCs have ended by themselves meanwhile.
-func (d *Driver) giveUp(ctx context.Context, strays []session) []session {
-	ids := make([]string, len(strays))
-	for i, s := range strays {
-		ids[i] = s.id
-	}
-	d.keeper.drop(ctx, ids...)
-	return nil
 }

@@ -37,7 +37,8 @@ func readTrust(n node.Node, e endpoint) (t trust, err error) {
 	return t, err
 }
 
-// pinSetting reads a fingerprint as people copy it: in any case, with or without colons, blanks and a "SHA256:" in front.
+// pinSetting reads a fingerprint as people copy it: in any case, with or without colons and blanks, and with what openssl and
+// others write in front: "SHA256:", "sha256 Fingerprint=".
 func pinSetting(n node.Node) (string, error) {
 	raw, err := optionalText(n, "redfish_certificate_sha256")
 	if err != nil {
@@ -47,7 +48,7 @@ func pinSetting(n node.Node) (string, error) {
 	if pin == "" {
 		return "", nil
 	}
-	for _, before := range []string{"sha256", "sha-256"} {
+	for _, before := range []string{"sha256", "sha-256", " fingerprint"} {
 		pin = strings.TrimPrefix(pin, before)
 	}
 	pin = strings.TrimLeft(pin, ":= ")

@@ -14,6 +14,7 @@ import (
 
 	"cagenut/conductor"
 	"cagenut/node"
+	"cagenut/store"
 )
 
 const outside = "outside of this appliance"
@@ -190,7 +191,10 @@ func TestTheSecondSilentLookMarksANodeAndTheFirstAnswerEndsThat(t *testing.T) {
 			if now.Maintenance || now.Fault != "" {
 				t.Error("a silent BMC blocks its operators")
 			}
-			same(t, "still silent since, after a restart", now.BMCUnreachableSince, w.node(n).BMCUnreachableSince)
+			// After a restart nothing is known of the looks before it.
+			w.rounds(func(tick func(time.Duration)) { w.untilLooked(tick, bmc, 3) })
+			same(t, "silent since, after a restart", w.node(n).BMCUnreachableSince, now.BMCUnreachableSince)
+			same(t, "entries after a restart", len(w.history(n)), known+1)
 			bmc.set(func(b *testBMC) { b.fail = nil })
 			w.rounds(func(tick func(time.Duration)) { w.untilLooked(tick, bmc, 2) })
 			if now := w.node(n); !now.BMCUnreachableSince.IsZero() || now.BMCError != "" {
@@ -284,6 +288,53 @@ func TestACommandToASilentBMCMarksItsNodeAtOnce(t *testing.T) {
 	}
 	same(t, "marked after somebody got an answer", w.node(n).BMCError, "")
 	same(t, "the last entry", w.history(n)[len(w.history(n))-1].Event, "The BMC is reachable again after 0s.")
+}
+
+// fullDisk is a store that fails a few times.
+type fullDisk struct {
+	*store.Store
+	due, records atomic.Int64 // how many times more
+}
+
+func (f *fullDisk) PowerDue(ctx context.Context, from, to int64) ([]node.Node, error) {
+	if f.due.Add(-1) >= 0 {
+		return nil, errors.New("the disk is full")
+	}
+	return f.Store.PowerDue(ctx, from, to)
+}
+
+func (f *fullDisk) RecordLooks(ctx context.Context, looks []node.Look) error {
+	if f.records.Add(-1) >= 0 {
+		return errors.New("the disk is full")
+	}
+	return f.Store.RecordLooks(ctx, looks)
+}
+
+// G45: a round that fails comes again, and what it should have done is done then.
+func TestARoundThatFailsIsMadeUpFor(t *testing.T) {
+	w := newWorld(t, conductor.Settings{PowerSyncInterval: time.Minute})
+	n := w.enrolled(node.Manageable, "agent")
+	w.must(w.store.SetPowerState(t.Context(), n.UUID, node.PowerOff, w.clock.Now()))
+	bmc := w.rack.of(n.UUID)
+	bmc.set(func(b *testBMC) { b.power = node.PowerOn })
+	f := &fullDisk{Store: w.store}
+	w.Watched, w.Moves = f, f
+	w.rounds(func(tick func(time.Duration)) {
+		f.due.Store(59)
+		for range 60 {
+			tick(time.Second)
+		}
+		for calls, deadline := 0, time.Now().Add(10*time.Second); calls == 0; calls, _ = bmc.seen() {
+			if time.Now().After(deadline) {
+				t.Fatal("the turn that came while the store failed is lost")
+			}
+			time.Sleep(time.Millisecond)
+		}
+		f.records.Store(1)
+		w.untilLooked(tick, bmc, 3)
+	})
+	same(t, "power_state", w.node(n).PowerState, node.PowerOn)
+	same(t, "entries", len(w.history(n)), 1)
 }
 
 // What the appliance asked for and did not see come about is not somebody's when it does.

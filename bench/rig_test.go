@@ -34,12 +34,16 @@ type appliance struct {
 }
 
 // open makes an appliance whose jobs are worked if wanted.
-func open(b *testing.B, work bool) *appliance {
+func open(b *testing.B, work bool, change ...func(*store.Options)) *appliance {
 	b.Helper()
 	dir, log := b.TempDir(), slog.New(slog.DiscardHandler)
 	seal, err := store.OpenSeal(filepath.Join(dir, "secret.key"))
 	must(b, err)
-	s, err := store.Open(b.Context(), store.Options{Path: filepath.Join(dir, "bench.db"), Seal: seal, Log: log})
+	o := store.Options{Path: filepath.Join(dir, "bench.db"), Seal: seal, Log: log}
+	for _, c := range change {
+		c(&o)
+	}
+	s, err := store.Open(b.Context(), o)
 	must(b, err)
 	b.Cleanup(func() { must(b, s.Close()) })
 	queue, err := jobs.New(b.Context(), s.Writer(), log)
@@ -138,11 +142,15 @@ func (l *latencies) time(f func() error) error {
 // report tells the median, the 99th percentile and how many there were per second of the benchmark's own time.
 func (l *latencies) report(b *testing.B, what string) {
 	b.Helper()
-	slices.Sort(l.all)
-	ms := func(p int) float64 { return float64(l.all[(len(l.all)-1)*p/100].Microseconds()) / 1000 }
-	b.ReportMetric(ms(50), "p50-ms")
-	b.ReportMetric(ms(99), "p99-ms")
+	b.ReportMetric(l.millis(50), "p50-ms")
+	b.ReportMetric(l.millis(99), "p99-ms")
 	b.ReportMetric(float64(len(l.all))/b.Elapsed().Seconds(), what+"/s")
+}
+
+// millis is a percentile in milliseconds.
+func (l *latencies) millis(percentile int) float64 {
+	slices.Sort(l.all)
+	return float64(l.all[(len(l.all)-1)*percentile/100].Microseconds()) / 1000
 }
 
 // deadDriver is of BMCs that accept no packets: every call lasts until its caller gives up.

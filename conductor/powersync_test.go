@@ -480,7 +480,7 @@ func TestNothingOfOursIsEverNotedAsSomebodys(t *testing.T) {
 				}
 			})
 		}
-		for deadline := time.Now().Add(time.Minute); turns.Load() < 100 || w.rack.looks.Load() < 300; {
+		for deadline := time.Now().Add(time.Minute); turns.Load() < 60 || w.rack.looks.Load() < 200; {
 			if time.Now().After(deadline) {
 				t.Errorf("only %d jobs and %d looks could meet", turns.Load(), w.rack.looks.Load())
 				break

@@ -13,6 +13,7 @@ import (
 // What a BMC refuses for a while is done when it does not refuse it any more: the start of an inspection in its time, and what
 // follows an abort, which is true at once.
 func TestStartAndAbortAreFinishedWhenTheBMCLetsThem(t *testing.T) { // G34, G64
+	t.Parallel()
 	a := serveForTest(t, true)
 	servers := a.rack(sim.Options{Servers: 4, IPMI: 2, Silent: 4})
 	drivers := map[string]int{}

@@ -112,6 +112,7 @@ func badBMCs(t *testing.T) map[string]badBMC {
 
 // A node whose BMC cannot be used is what it was before, and says why in a sentence with the address (issue 4; G37).
 func TestANodeWithABadBMCStaysEnrolledAndSaysWhy(t *testing.T) {
+	t.Parallel()
 	a := serveForTest(t, true, withoutRamdisk)
 	all := badBMCs(t)
 	began := time.Now()

@@ -288,9 +288,10 @@ func TestAPinnedCertificateIsTrustedWhoeverSignedItAndNoOther(t *testing.T) {
 
 func TestOldTLSIsSpokenOnlyWhenItIsAllowedByName(t *testing.T) {
 	for _, f := range []sim.Fault{sim.FaultOldTLS, sim.FaultRSAKeyExchange} {
+		info := faulty(t, startServer(t, sim.Options{TLS: true}), f, map[string]any{"redfish_verify_ca": false})
 		for _, allowed := range []any{nil, false, "no", true, "True", 1} {
-			s := startServer(t, sim.Options{TLS: true})
-			n := node.Node{Driver: node.DriverRedfish, DriverInfo: faulty(t, s, f, map[string]any{"redfish_verify_ca": false, "redfish_old_tls": allowed})}
+			n := node.Node{Driver: node.DriverRedfish, DriverInfo: maps.Clone(info)}
+			n.DriverInfo["redfish_old_tls"] = allowed
 			d := newDriver(t, patient())
 			_, err := open(t, d, n).Power(t.Context())
 			if yes := allowed != nil && allowed != false && allowed != "no"; (err == nil) != yes {

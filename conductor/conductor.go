@@ -22,6 +22,9 @@ type Needs struct {
 	Inspections Inspections
 	Signs       Signs
 	Comparer    Comparer
+	// Discovered and Describer are used with [Settings.Discovery], and for what was discovered while it was on.
+	Discovered Discovered
+	Describer  Describer
 	// RuleEngine carries the rules out.
 	RuleEngine RuleEngine
 	// Inspect holds the inspect interfaces by name.
@@ -44,6 +47,8 @@ type Settings struct {
 	InspectorSyncInterval time.Duration
 	// LockPatience is how long a request waits for a reservation. 2.5 s if 0.
 	LockPatience time.Duration
+	// Discovery lets machines that report although no node is them into the waiting room; otherwise they are turned away.
+	Discovery bool
 	// CleanUpPatience is how long clean-up tries before it gives up. 1 h if 0.
 	CleanUpPatience time.Duration
 }
@@ -52,6 +57,7 @@ type Settings struct {
 type Conductor struct {
 	Needs
 	Settings
+	waitingRoom chan struct{} // whoever is let in holds it
 }
 
 // New fills the settings' defaults.
@@ -65,7 +71,7 @@ func New(n Needs, s Settings) *Conductor {
 	def(&s.InspectorSyncInterval, 15*time.Second)
 	def(&s.LockPatience, 2500*time.Millisecond)
 	def(&s.CleanUpPatience, time.Hour)
-	return &Conductor{Needs: n, Settings: s}
+	return &Conductor{Needs: n, Settings: s, waitingRoom: make(chan struct{}, 1)}
 }
 
 // ProvisionRequest asks for a verb (contract.md §2.3).

@@ -14,8 +14,13 @@ import (
 // Report takes what a ramdisk posted: it finds the node (contract.md §4.1), stores the report and moves the node to
 // `inspecting` in one transaction; the hooks run afterwards, in a job. Refusals are node.ErrNotReported, whatever their
 // reason (but *node.Locked for a server that was faster than its start job), and are counted in the history of the attempt that they came too late for.
+// With [Settings.Discovery] the report of a machine that no node is goes to the waiting room, and the answer is the node that
+// it would become.
 func (c *Conductor) Report(ctx context.Context, actor node.Actor, r ReportRequest) (node.Node, error) {
 	n, proof, err := c.addressee(ctx, actor, r)
+	if errors.Is(err, errUnknownMachine) {
+		return c.discover(ctx, actor, r)
+	}
 	if err != nil {
 		return node.Node{}, err
 	}
@@ -27,6 +32,10 @@ func (c *Conductor) Report(ctx context.Context, actor node.Actor, r ReportReques
 // as [Conductor.Lookup] says, made before the report is taken, because it needs the free node.
 func (c *Conductor) ReportAndLookup(ctx context.Context, actor node.Actor, r ReportRequest) (node.Node, node.Secret, error) {
 	n, proof, err := c.addressee(ctx, actor, r)
+	if errors.Is(err, errUnknownMachine) { // there is no node that a token could be of
+		n, err = c.discover(ctx, actor, r)
+		return n, "", err
+	}
 	if err != nil {
 		return node.Node{}, "", err
 	}
@@ -87,6 +96,8 @@ func (c *Conductor) addressee(ctx context.Context, actor node.Actor, r ReportReq
 	switch {
 	case errors.Is(err, node.ErrNotReported) && proven.ID != "":
 		return node.Node{}, "", c.stranger(ctx, actor, proven, keys, err)
+	case errors.Is(err, node.ErrNotReported) && c.Discovery && unknown(r, keys, all):
+		return node.Node{}, "", errUnknownMachine
 	case errors.Is(err, node.ErrNotReported):
 		return node.Node{}, "", c.refuse(ctx, actor, keys, all, err)
 	case err != nil:

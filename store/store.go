@@ -39,6 +39,11 @@ type Options struct {
 	Now  func() time.Time // time.Now if nil
 	// InspectionsKept is how many reports, inventories and logs are kept of each node, the newest; 10 if 0.
 	InspectionsKept int
+	// MaxDiscovered is how many unknown machines wait at most, MaxDiscoveredSize how many bytes their reports and logs may take
+	// together, compressed; [MaxDiscovered] and [MaxDiscoveredSize] if 0. Beyond it those that nobody has decided about give
+	// way, the one that has been silent for the longest first.
+	MaxDiscovered     int
+	MaxDiscoveredSize int64
 }
 
 // InspectionsKept is what is kept of each node unless [Options] say otherwise.
@@ -54,6 +59,8 @@ type Store struct {
 	hub   *hub
 	now   func() time.Time
 	kept  int // inspections of each node
+
+	maxDiscovered, maxDiscoveredSize int64
 }
 
 // Open opens the database and brings it to the newest schema.
@@ -80,6 +87,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	reader.SetMaxIdleConns(2 * runtime.NumCPU())
 
 	s := &Store{turn: make(chan struct{}, 1), seal: o.Seal, hub: newHub(), now: o.Now, kept: cmp.Or(o.InspectionsKept, InspectionsKept)}
+	s.maxDiscovered, s.maxDiscoveredSize = int64(cmp.Or(o.MaxDiscovered, MaxDiscovered)), cmp.Or(o.MaxDiscoveredSize, MaxDiscoveredSize)
 	if s.write, err = gormOn(writer, o.Log); err == nil {
 		s.read, err = gormOn(reader, o.Log)
 	}

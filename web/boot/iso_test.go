@@ -103,11 +103,12 @@ func TestAnAttemptsKernelParametersAreWrittenIntoItsISO(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newISORig(t)
-			image := make([]byte, 3*chunk)
 			dice := rand.New(rand.NewPCG(1, 2))
-			for i := range image {
-				image[i] = byte(dice.IntN(90)) // no underscore
+			block := make([]byte, 4096)
+			for i := range block {
+				block[i] = byte(dice.IntN(90)) // no underscore
 			}
+			image := bytes.Repeat(block, 3*chunk/len(block))
 			want := bytes.Clone(image)
 			for _, p := range at {
 				copy(image[p:], placeholder(512))

@@ -108,7 +108,7 @@ func powerUp(ctx context.Context, c BMC) (node.Progress, error) {
 	if err := setPower(ctx, c, node.ActionOn); err != nil {
 		return node.Progress{}, err
 	}
-	return node.Progress{Step: stepOnAsked, After: pollOn}, nil
+	return node.Progress{Step: stepOnAsked, After: pollOn, Signs: []node.SignKind{node.SignPowerSent}}, nil
 }
 
 // rebootIntoPXE sets the boot device and reboots in one piece: repeated after a crash, the reboot finds a fresh override.
@@ -134,7 +134,7 @@ func rebootIn(ctx context.Context, c BMC) (node.Progress, error) {
 	if err := setPower(ctx, c, action); err != nil {
 		return node.Progress{}, err
 	}
-	return node.Progress{Step: stepOnAsked, After: pollOn, Power: now}, nil
+	return node.Progress{Step: stepOnAsked, After: pollOn, Power: now, Signs: []node.SignKind{node.SignPowerSent}}, nil
 }
 
 func afterOn(ctx context.Context, c BMC) (node.Progress, error) {
@@ -145,7 +145,7 @@ func afterOn(ctx context.Context, c BMC) (node.Progress, error) {
 	if now != node.PowerOn {
 		return node.Progress{Step: stepOnAsked, After: pollOn, Power: now}, nil
 	}
-	return node.Progress{Ready: true, Step: stepInRamdisk, Power: now}, nil
+	return node.Progress{Ready: true, Step: stepInRamdisk, Power: now, Signs: []node.SignKind{node.SignPoweredOn}}, nil
 }
 
 // clear removes what an earlier attempt may have left.

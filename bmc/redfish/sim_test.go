@@ -16,7 +16,7 @@ func odditySim(t *testing.T, f sim.Fault) (*sim.Server, bmc.Abilities) {
 	t.Helper()
 	s := startServer(t, sim.Options{Seed: 7})
 	if f != "" {
-		if err := s.SwitchOn(f, sim.Strength{Delay: 30 * time.Millisecond}); err != nil {
+		if err := s.SwitchOn(f, sim.Strength{Delay: 80 * time.Millisecond}); err != nil {
 			if err := s.SwitchOn(f, sim.Strength{}); err != nil {
 				t.Fatal(err)
 			}

@@ -67,11 +67,17 @@ func TestStart(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := managedboot.New(&c.server, noNames{}, managedboot.Settings{})
+			var signs []node.SignKind
 			p, err := run(t, func(step string) (node.Progress, error) {
-				return b.Start(t.Context(), c.node, node.Attempt{Step: step})
+				p, err := b.Start(t.Context(), c.node, node.Attempt{Step: step})
+				signs = append(signs, p.Signs...)
+				return p, err
 			})
 			if err != nil {
 				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]node.SignKind{node.SignPowerSent, node.SignPoweredOn}, signs); diff != "" {
+				t.Errorf("signs of life (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(c.want, c.server.log); diff != "" {
 				t.Errorf("commands (-want +got):\n%s", diff)

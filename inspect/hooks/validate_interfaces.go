@@ -79,6 +79,8 @@ func usableInterfaces(w *work) []nic {
 		case i.Name == "lo" || isLoopback(i.Address()):
 		case i.MAC == "":
 			w.note("interface %q was left out: %q is no Ethernet address", name, inventory.Excerpt(i.Reported))
+		case i.Ignored:
+			w.note("interface %q was left out: the MAC %s is one to be ignored", name, i.MAC)
 		case i.Virtual:
 			w.note("interface %q was left out: it is virtual", name)
 		case names[i.Name]:

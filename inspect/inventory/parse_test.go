@@ -365,6 +365,31 @@ func TestParseTellsWhichInterfacesAreEthernet(t *testing.T) {
 	}
 }
 
+// G27: MACs that many servers have tell nothing.
+func TestIgnoredMACs(t *testing.T) {
+	r, err := inventory.Parse([]byte(`{"inventory":{"interfaces":[{"name":"usb0","mac_address":"FA:4B:7F:00:00:01"},{"name":"eth0","mac_address":"02:00:5e:00:00:01"},{"name":"eth1","mac_address":"02:00:00:00:00:02"},{"name":"ib0","mac_address":"garbage"}]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, s := range []string{"fa-4b-7f", " 02:00:00:00:00:02 "} {
+		b, err := inventory.ParseMACBeginning(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, b)
+	}
+	r.Ignore(list)
+	if diff := cmp.Diff([]string{"02:00:5e:00:00:01"}, r.MACs()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, s := range []string{"", "fa4b7f", "fa:4", "fa:4b:", "fa:4b:7g", "fa:4b:7f:00:00:01:02", "*"} {
+		if b, err := inventory.ParseMACBeginning(s); err == nil {
+			t.Errorf("%q became %q", s, b)
+		}
+	}
+}
+
 // parse reads a report with one good interface and the given further members.
 func parse(t *testing.T, top, inv string) inventory.Report {
 	t.Helper()

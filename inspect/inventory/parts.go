@@ -22,6 +22,7 @@ type Interface struct {
 	ClientID   string // of InfiniBand
 	SpeedMbps  int64  // 0: unknown
 	Virtual    bool   // a VLAN, bond, bridge or the like, not hardware (G51)
+	Ignored    bool   // its MAC says nothing of whose it is, see [Report.Ignore]
 
 	// Fields is the element of the inventory as it was reported.
 	Fields map[string]json.RawMessage

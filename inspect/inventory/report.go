@@ -183,11 +183,11 @@ func (r *Report) bootMAC(from reader, key string) string {
 	return mac
 }
 
-// MACs lists every usable reported MAC once, in the order reported.
+// MACs lists every usable reported MAC once, in the order reported, but those that are ignored.
 func (r Report) MACs() []string {
 	var macs []string
 	for _, i := range r.Interfaces {
-		if i.MAC != "" && !slices.Contains(macs, i.MAC) {
+		if i.MAC != "" && !i.Ignored && !slices.Contains(macs, i.MAC) {
 			macs = append(macs, i.MAC)
 		}
 	}

@@ -4,7 +4,7 @@
 //	go test -run '^$' -bench . -skip '^BenchmarkBMC' ./bench
 //
 // What BMCs cost, and what dead ones do to the others, is measured with a thousand simulated BMCs in another process (Linux; half
-// an hour, with -short two minutes of a smaller rack):
+// an hour, with -short some minutes of a smaller rack):
 //
 //	go test -run '^$' -bench '^BenchmarkBMC' -benchtime 1x -timeout 60m -v ./bench
 //

@@ -42,6 +42,11 @@ const (
 	queueReports = "reports"
 )
 
+// atOnce is how many jobs of a queue are worked at once. It bounds nothing that costs much: jobs take turns at the database, and the
+// pool of BMCs says how many of those are at work. A job whose BMC is dead does nothing but wait, up to StepLimit; were there fewer
+// places than dead BMCs in a hall, theirs would keep those of the living from beginning (G36).
+const atOnce = 1024
+
 // args is a job as River stores it.
 type args struct {
 	node.Job
@@ -88,7 +93,7 @@ func New(ctx context.Context, db *sql.DB, log *slog.Logger) (*Queue, error) {
 	q.client, err = river.NewClient(driver, &river.Config{
 		Workers: workers,
 		Queues: map[string]river.QueueConfig{
-			queueWork: {MaxWorkers: 64}, queueCleanUp: {MaxWorkers: 32}, queueReports: {MaxWorkers: 8},
+			queueWork: {MaxWorkers: atOnce}, queueCleanUp: {MaxWorkers: atOnce}, queueReports: {MaxWorkers: 8},
 		},
 		Logger:                      quiet,
 		JobTimeout:                  StepLimit,

@@ -135,6 +135,35 @@ func next(t *testing.T, steps <-chan step) step {
 	}
 }
 
+// G36: jobs that wait for two hundred dead BMCs do not keep one for a living BMC from beginning.
+func TestTwoHundredJobsThatHangHoldUpNoOther(t *testing.T) {
+	const dead = 200
+	for _, kind := range []node.JobKind{node.JobPower, node.JobCleanUp} {
+		t.Run(string(kind), func(t *testing.T) {
+			r := newRig(t)
+			h := handler{make(chan step, dead+1), func(ctx context.Context, _ int) (time.Duration, error) {
+				<-ctx.Done() // as a BMC that says nothing lets it
+				return jobs.Done, ctx.Err()
+			}}
+			all := make([]node.Job, dead)
+			for i := range all {
+				all[i] = node.Job{Kind: kind, Node: node.NewUUID()}
+			}
+			r.insert(t, all...)
+			stop := r.run(t, h)
+			defer stop()
+			for range dead {
+				next(t, h.steps)
+			}
+			living := node.Job{Kind: kind, Node: node.NewUUID()}
+			r.insert(t, living)
+			if got := next(t, h.steps); got.job.Node != living.Node {
+				t.Errorf("%s was worked instead", got.job.Node)
+			}
+		})
+	}
+}
+
 func TestAJobIsWorkedOnceAndComesAsItWasGiven(t *testing.T) {
 	r := newRig(t)
 	h := handler{make(chan step, 10), done}

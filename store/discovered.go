@@ -362,3 +362,11 @@ func (tx *transaction) acceptDiscovered(a node.Acceptance, n node.Node, r nodeRo
 	}
 	return tx.audit(a.Audit)
 }
+
+// NodesBehind lists the nodes whose BMC has one of the addresses, as driver_info spells them.
+func (s *Store) NodesBehind(ctx context.Context, addresses []string) ([]node.Node, error) {
+	if len(addresses) == 0 {
+		return nil, nil
+	}
+	return s.nodes(s.read.WithContext(ctx).Where("bmc_address IN ?", addresses).Order("id").Limit(20))
+}

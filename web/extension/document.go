@@ -20,8 +20,12 @@ import (
 // description is this API as its document shows it.
 func (a *api) description() openapi.Part {
 	operations := []openapi.Operation{eventsOperation(), abortsOperation(), attemptsOperation(), healthOperation(), documentOperation()}
+	operations = slices.AppendSeq(operations, maps.Values(inspectionOperations()))
+	if a.o.Discovery != nil {
+		operations = slices.AppendSeq(operations, maps.Values(discoveredOperations()))
+	}
 	return openapi.Part{
-		Operations: slices.AppendSeq(operations, maps.Values(inspectionOperations())),
+		Operations: operations,
 		Components: func(int) map[string]*openapi.Schema {
 			all := map[string]*openapi.Schema{
 				"Attempt": openapi.Of(reflect.TypeFor[Attempt]()), "Attempts": openapi.Of(reflect.TypeFor[attemptList]()), "Aborts": openapi.Of(reflect.TypeFor[abortAnswer]()),
@@ -29,6 +33,7 @@ func (a *api) description() openapi.Part {
 				"Error":  openapi.Record(map[string]*openapi.Schema{"error": openapi.Record(map[string]*openapi.Schema{"message": openapi.Typed("string"), "code": openapi.Typed("integer")})}),
 			}
 			maps.Copy(all, inspectionComponents())
+			maps.Copy(all, discoveredComponents())
 			return all
 		},
 		Refusals: map[int]*openapi.Schema{0: openapi.Ref("Error")},

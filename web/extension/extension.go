@@ -34,9 +34,11 @@ type Store interface {
 type Options struct {
 	Conductor   Conductor
 	Inspections Inspections
-	Store       Store
-	Hub         *live.Hub
-	Log         *slog.Logger
+	// Discovery is the waiting room; nil: there is none.
+	Discovery Discovery
+	Store     Store
+	Hub       *live.Hub
+	Log       *slog.Logger
 	// PublicURL is the base of links, without a slash at its end; "" takes it from each request.
 	PublicURL string
 	// API is the description of Ironic's API, whose document is served here too, up to the microversion 1.MaxMinor.
@@ -63,6 +65,7 @@ func Register(r fiber.Router, o Options) {
 	r.Get("/cagenut/v1/nodes/:ident/attempts", a.attempts)
 	r.Get("/cagenut/v1/nodes/:ident/health", a.health)
 	a.registerInspections(r)
+	a.registerDiscovered(r)
 	r.Get("/cagenut/v1/openapi.json", a.document)
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,14 +35,14 @@ func TestAWrongSettingOfTheHooksStopsTheStartWithASentence(t *testing.T) {
 		{hookSettings{RedfishInspectionHooks: words("default", "raid-device")}, "--redfish-inspection-hooks: raid-device compares what ramdisks report"},
 		{hookSettings{PCIDeviceAliases: words("gpu=10de:1eb8", "fpga")}, `--pci-device-aliases: "fpga" is not of the form name=vendor:product`},
 		{hookSettings{PhysicalNetworkCIDRMap: words("192.0.2.0:a")}, `--physical-network-cidr-map: "192.0.2.0:a" is not of the form subnet:name`},
+		{hookSettings{IgnoreMACs: words("fa:4b:7f", "fa:4b:7")}, `--ignore-macs: "fa:4b:7" is neither a MAC nor the beginning of one`},
 		{hookSettings{KnownAccelerators: nobody}, "--known-accelerators=" + nobody + ": open "},
 		{hookSettings{KnownAccelerators: file("pci_devices: 7")}, "cannot unmarshal"},
 		{hookSettings{KnownAccelerators: file("devices: []")}, "it must have a list pci_devices"},
 		{hookSettings{KnownAccelerators: file(`pci_devices: [{vendor_id: "10de", device_id: "1eb8"}, {vendor_id: "10de"}]`)}, "pci_devices[1]: vendor_id and device_id must be texts"},
 	} {
 		t.Run(c.want, func(t *testing.T) {
-			s := settings{Listen: "127.0.0.1:0", APIMaxVersion: "1.96", Database: "sqlite", hookSettings: c.settings}
-			if err := s.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, _, err := c.settings.lists(); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
@@ -138,4 +139,31 @@ func TestChosenHooksWorkOnReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.until(n.UUID, "root_device again", func(n node.Node) bool { return n.Properties["root_device"] != nil })
+}
+
+// G27: an interface to the BMC that has the same MAC on every server neither mixes two of them up nor becomes a port, even
+// where no token tells whose report it is.
+func TestAMACOfManyServersIsIgnored(t *testing.T) {
+	a := serveForTest(t, true, func(s *settings) { s.IgnoreMACs = []string{"FA-4B-7F"} })
+	const shared = "fa:4b:7f:00:00:01"
+	for i, mac := range []string{"02:00:5e:00:01:01", "02:00:5e:00:01:02"} {
+		n, at := a.nodeIn(node.InspectWait, "agent")
+		if _, err := a.conductor.CreatePort(t.Context(), node.System(), node.Port{UUID: node.NewUUID(), NodeUUID: n.UUID, Address: mac}); err != nil {
+			t.Fatal(err)
+		}
+		// Without a boot interface every one with an address would become a port.
+		report := fmt.Sprintf(`{"inventory":{"interfaces":[{"name":"usb0","mac_address":%q,"ipv4_address":"192.0.2.8"},{"name":"eno1","mac_address":%q,"ipv4_address":"192.0.2.9"}]}}`, shared, mac)
+		if got := a.exchange(sentRequest{method: "POST", path: "/v1/continue_inspection", body: []byte(report)}); got.status != 202 {
+			t.Fatalf("report %d: %d %s", i, got.status, got.body)
+		}
+		a.untilState(n.UUID, node.Manageable)
+		ports, err := a.store.Ports(t.Context(), node.PortFilter{NodeUUID: n.UUID})
+		if err != nil || len(ports) != 1 || ports[0].Address != mac {
+			t.Errorf("ports %+v, %v", ports, err)
+		}
+		run, err := a.store.Attempt(t.Context(), at.ID)
+		if want := `interface "usb0" was left out: the MAC ` + shared + " is one to be ignored"; err != nil || !slices.Contains(run.Notes, want) {
+			t.Errorf("notes %q, %v", run.Notes, err)
+		}
+	}
 }

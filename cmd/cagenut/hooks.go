@@ -20,6 +20,7 @@ type hookSettings struct {
 	InspectionHooks        []string `default:"default" env:"CAGENUT_INSPECTION_HOOKS" help:"Inspection hooks in their order; default stands for the usual ones."`
 	RedfishInspectionHooks []string `default:"default" env:"CAGENUT_REDFISH_INSPECTION_HOOKS" help:"The same for inspection by the BMC, without a ramdisk."`
 	AddPorts               string   `default:"pxe" enum:"pxe,active,all,disabled" env:"CAGENUT_ADD_PORTS" help:"Which interfaces the hook ports makes ports of: pxe, active, all or disabled."`
+	IgnoreMACs             []string `env:"CAGENUT_IGNORE_MACS" name:"ignore-macs" help:"MACs, or beginnings of some, that many servers have: no report is recognised by them, and they become no ports."`
 	PCIDeviceAliases       []string `env:"CAGENUT_PCI_DEVICE_ALIASES" name:"pci-device-aliases" help:"Devices that the hook pci-devices counts, each as name=vendor:product."`
 	PhysicalNetworkCIDRMap []string `env:"CAGENUT_PHYSICAL_NETWORK_CIDR_MAP" name:"physical-network-cidr-map" help:"Networks that the hook physical-network knows, each as subnet:name."`
 	KnownAccelerators      string   `env:"CAGENUT_KNOWN_ACCELERATORS" type:"path" help:"YAML file with the devices that the hook accelerators knows; empty: a built-in list."`
@@ -29,6 +30,9 @@ type hookSettings struct {
 func (s hookSettings) lists() (inBand, outOfBand []hooks.Hook, err error) {
 	known, err := s.known()
 	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := s.ignored(); err != nil {
 		return nil, nil, err
 	}
 	if inBand, err = selected(s.InspectionHooks, hooks.DefaultNames(), known); err != nil {
@@ -42,6 +46,19 @@ func (s hookSettings) lists() (inBand, outOfBand []hooks.Hook, err error) {
 		return nil, nil, fmt.Errorf("--redfish-inspection-hooks: %w", err)
 	}
 	return inBand, outOfBand, nil
+}
+
+// ignored are the MACs that say nothing of a server.
+func (s hookSettings) ignored() ([]string, error) {
+	var all []string
+	for _, text := range s.IgnoreMACs {
+		b, err := inventory.ParseMACBeginning(text)
+		if err != nil {
+			return nil, fmt.Errorf("--ignore-macs: %w", err)
+		}
+		all = append(all, b)
+	}
+	return all, nil
 }
 
 // selected are the hooks of that name; those that are usual where nobody chose.
@@ -120,17 +137,24 @@ type inventories interface {
 
 // reports understands what ramdisks post.
 type reports struct {
-	hooks  []hooks.Hook
-	stored inventories
+	hooks   []hooks.Hook
+	ignored []string // MACs, or beginnings of some
+	stored  inventories
+}
+
+func (r reports) parse(body []byte) (inventory.Report, error) {
+	report, err := inventory.Parse(body)
+	report.Ignore(r.ignored)
+	return report, err
 }
 
 // Keys is conductor.Reports'.
-func (reports) Keys(body []byte) (conductor.Keys, error) {
-	r, err := inventory.Parse(body)
+func (r reports) Keys(body []byte) (conductor.Keys, error) {
+	report, err := r.parse(body)
 	if err != nil {
 		return conductor.Keys{}, err
 	}
-	return conductor.Keys(r.Keys()), nil
+	return conductor.Keys(report.Keys()), nil
 }
 
 // Match is conductor.Reports'.
@@ -144,7 +168,7 @@ func (reports) Match(k conductor.Keys, asked string, all []conductor.Candidate) 
 
 // Process is conductor.Reports'.
 func (r reports) Process(ctx context.Context, n node.Node, ports []node.Port, owners map[string]string, body []byte) (conductor.Findings, error) {
-	report, err := inventory.Parse(body)
+	report, err := r.parse(body)
 	if err != nil {
 		return conductor.Findings{}, err
 	}

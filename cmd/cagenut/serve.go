@@ -156,13 +156,17 @@ func (a *appliance) join(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	ignored, err := s.hookSettings.ignored()
+	if err != nil {
+		return err
+	}
 	inBand, withoutRamdisk, err := s.hookSettings.lists()
 	if err != nil {
 		return err
 	}
 	a.conductor = conductor.New(conductor.Needs{
 		Nodes: a.store, Moves: a.store, Attempts: a.store, Ports: a.store, Watched: a.store, Inspections: a.store, Signs: a.store, Rules: a.store,
-		BMCs: conductorBMCs{a.bmcs}, Reports: reports{hooks: inBand, stored: a.store}, Logs: ramdisklogs.Archives{}, Comparer: difference.Comparer{}, RuleEngine: ruleEngine{rules.New(rules.Options{Caller: rules.HTTP{}, Log: a.log})},
+		BMCs: conductorBMCs{a.bmcs}, Reports: reports{hooks: inBand, ignored: ignored, stored: a.store}, Logs: ramdisklogs.Archives{}, Comparer: difference.Comparer{}, RuleEngine: ruleEngine{rules.New(rules.Options{Caller: rules.HTTP{}, Log: a.log})},
 		Inspect: map[string]conductor.InspectInterface{
 			"agent": agent.New(managed), "inspector": delegating, "redfish": outOfBand{outofband.NewRedfish(hardwareBMCs{a.bmcs}).WithHooks(withoutRamdisk)}, "no-inspect": outofband.NoInspect{}, "fake": outofband.Fake{},
 		},

@@ -44,10 +44,10 @@ type program struct {
 	base  string
 }
 
-// delegate starts all three; with direct, nothing stands between the appliance and the service.
-func delegate(t *testing.T, servers int, direct bool) *delegation {
+// delegate starts all three; with direct, nothing stands between the appliance and the service. service starts that at an address,
+// with the appliance as its Ironic.
+func delegate(t *testing.T, servers int, direct bool, service func(t *testing.T, listen, ironic string) *program) *delegation {
 	t.Helper()
-	path, migrate := peer(t, "ironic-inspector"), peer(t, "ironic-inspector-dbsync")
 	listen, serviceListen := freeAddress(t), freeAddress(t)
 	d := &delegation{front: newFront(t, "http://"+serviceListen)}
 	d.startRack(t, servers, "http://"+listen)
@@ -57,15 +57,15 @@ func delegate(t *testing.T, servers int, direct bool) *delegation {
 	}
 	d.appliance = start(t, "serve", "--data-dir", withBootFiles(t), "--listen", listen, "--auth", "none", "--ramdisk-url", "http://"+listen,
 		"--inspector-url", at, "--inspector-sync-interval", syncInterval.String())
-	d.service = startInspector(t, path, migrate, serviceListen, d.base)
+	d.service = service(t, serviceListen, d.base)
 	d.enrol()
 	return d
 }
 
-// startInspector runs Debian's ironic-inspector in a folder of its own: no sign-in, SQLite, no PXE filter, and the
-// appliance as its Ironic.
-func startInspector(t *testing.T, path, migrate, listen, ironic string) *program {
+// debians runs Debian's ironic-inspector in a folder of its own: no sign-in, SQLite, no PXE filter.
+func debians(t *testing.T, listen, ironic string) *program {
 	t.Helper()
+	path, migrate := peer(t, "ironic-inspector"), peer(t, "ironic-inspector-dbsync")
 	dir := t.TempDir()
 	host, port, _ := strings.Cut(listen, ":")
 	config := filepath.Join(dir, "inspector.conf")
@@ -102,11 +102,18 @@ add_ports = all
 		t.Fatalf("make the inspector's database: %v\n%s", err, out)
 	}
 	p := run(t, path, "--config-file", config)
+	p.answersAt(t, listen)
+	return p
+}
+
+// answersAt waits until an inspector answers.
+func (p *program) answersAt(t *testing.T, listen string) {
+	t.Helper()
 	p.base = "http://" + listen
-	until(t, "the foreign inspector answers", func() bool {
+	until(t, "the inspector answers", func() bool {
 		select {
 		case <-p.ended:
-			t.Fatalf("the foreign inspector ended: %s\n%s", p.cmd.ProcessState, &p.out)
+			t.Fatalf("the inspector ended: %s\n%s", p.cmd.ProcessState, &p.out)
 		default:
 		}
 		resp, err := client.Get(p.base + "/v1")
@@ -116,7 +123,6 @@ add_ports = all
 		_ = resp.Body.Close()
 		return resp.StatusCode == http.StatusOK
 	})
-	return p
 }
 
 // run starts a program and ends it, with whatever it has started, when the test ends.
@@ -134,8 +140,8 @@ func run(t *testing.T, path string, args ...string) *program {
 	}()
 	t.Cleanup(func() {
 		p.kill()
-		if t.Failed() {
-			t.Logf("%s said:\n%s", filepath.Base(path), &p.out)
+		if strings.Contains(p.out.String(), "DATA RACE") || t.Failed() {
+			t.Errorf("%s said:\n%s", filepath.Base(path), &p.out)
 		}
 	})
 	return p

@@ -13,7 +13,7 @@ const abortedHere = "Inspection was aborted by request."
 // The other side is Debian's ironic-inspector, with the appliance as its Ironic (design.md §4, contract.md §5).
 func TestDelegationToDebiansInspector(t *testing.T) {
 	t.Parallel()
-	d := delegate(t, 8, false)
+	d := delegate(t, 8, false, debians)
 	for i, c := range []struct {
 		name string
 		test func(t *testing.T, d *delegation, name string)
@@ -228,7 +228,7 @@ func delegatedTooLate(t *testing.T, d *delegation, name string) {
 // A service that hangs or is gone: nothing stands between it and the appliance.
 func TestDelegationToAnInspectorThatHangsAndStops(t *testing.T) {
 	t.Parallel()
-	d := delegate(t, 3, true)
+	d := delegate(t, 3, true, debians)
 	abort := func(name string) (int, string, time.Duration) {
 		began := time.Now()
 		status, body := d.ask("PUT", "/v1/nodes/"+name+"/states/provision", map[string]string{"target": "abort"})

@@ -25,10 +25,11 @@ func main() {
 }
 
 type commands struct {
-	Serve serveCommand `cmd:"" help:"Run the appliance."`
-	Demo  demoCommand  `cmd:"" help:"Run the appliance in front of a simulated rack, on loopback, with nothing kept."`
-	Sim   simCommand   `cmd:"" help:"Run simulated BMCs alone, with faults that an HTTP call switches on."`
-	User  userCommand  `cmd:"" help:"Say who may sign in, and with which role."`
+	Serve     serveCommand     `cmd:"" help:"Run the appliance."`
+	Demo      demoCommand      `cmd:"" help:"Run the appliance in front of a simulated rack, on loopback, with nothing kept."`
+	Inspector inspectorCommand `cmd:"" help:"Run the inspector service alone, beside an appliance or another Ironic."`
+	Sim       simCommand       `cmd:"" help:"Run simulated BMCs alone, with faults that an HTTP call switches on."`
+	User      userCommand      `cmd:"" help:"Say who may sign in, and with which role."`
 }
 
 // run is main without the process around it.

@@ -23,7 +23,7 @@ import (
 	"cagenut/inspect/agent"
 	"cagenut/inspect/difference"
 	"cagenut/inspect/inspector"
-	"cagenut/inspect/introspection"
+	"cagenut/inspect/inventory"
 	"cagenut/inspect/managedboot"
 	"cagenut/inspect/outofband"
 	"cagenut/inspect/ramdisklogs"
@@ -167,12 +167,14 @@ func (a *appliance) join(ctx context.Context) error {
 	a.conductor = conductor.New(conductor.Needs{
 		Nodes: a.store, Moves: a.store, Attempts: a.store, Ports: a.store, Watched: a.store, Inspections: a.store, Signs: a.store, Rules: a.store,
 		BMCs: conductorBMCs{a.bmcs}, Reports: reports{hooks: inBand, ignored: ignored, stored: a.store}, Logs: ramdisklogs.Archives{}, Comparer: difference.Comparer{}, RuleEngine: ruleEngine{rules.New(rules.Options{Caller: rules.HTTP{}, Log: a.log})},
+		Discovered: a.store, Describer: inventory.Describer{},
 		Inspect: map[string]conductor.InspectInterface{
 			"agent": agent.New(managed), "inspector": delegating, "redfish": outOfBand{outofband.NewRedfish(hardwareBMCs{a.bmcs}).WithHooks(withoutRamdisk)}, "no-inspect": outofband.NoInspect{}, "fake": outofband.Fake{},
 		},
 		Clock: conductor.SystemClock{}, Log: a.log,
 	}, conductor.Settings{
 		Host: host, InspectTimeout: s.InspectTimeout, StartTimeout: s.StartTimeout, PowerSyncInterval: s.PowerSyncInterval, InspectorSyncInterval: s.InspectorSyncInterval,
+		Discovery: s.Discovery,
 	})
 	return a.prepareBoot(delegating)
 }
@@ -240,17 +242,25 @@ func (a *appliance) serveRoutes(ctx context.Context) error {
 	pages.Register(a.app, a.hub)
 	rest := ironic.Options{Conductor: a.conductor, Store: a.store, Host: a.conductor.Host, MaxMinor: minor, PublicURL: s.PublicURL}
 	extension.Register(a.app, extension.Options{
-		Conductor: a.conductor, Inspections: a.conductor, Store: a.store, Hub: a.hub, Log: a.log, PublicURL: s.PublicURL,
+		Conductor: a.conductor, Inspections: a.conductor, Discovery: waitingRoom{a.store, a.conductor}, Store: a.store, Hub: a.hub, Log: a.log, PublicURL: s.PublicURL,
 		API: ironic.Description(rest), MaxMinor: minor, SignIn: s.Auth != auth.None,
 	})
 	ironic.Register(a.app, rest)
 	if a.inspectorListener == nil {
 		return nil
 	}
-	service := introspection.New(introspection.Needs{Nodes: a.store, Runs: a.store, Verbs: verbs{a.conductor}, Reports: door{a.conductor}, Stored: reported{a.conductor}, Rules: rulebook{a.conductor}})
-	a.inspectorApp = web.NewApp(web.AppOptions{Context: ctx, Log: a.log, TrustedProxies: s.TrustedProxies, ReportDoors: webintrospection.LargeBodies(), Errors: []web.ErrorShape{webintrospection.ErrorShape()}})
-	webintrospection.Register(a.inspectorApp, webintrospection.Options{Service: service, Guard: guard, Log: a.log})
+	a.serveIntrospections(ctx, a.introspections(), guard, "")
 	return nil
+}
+
+// serveIntrospections makes the application at the inspector's address. publicURL is the base of its links, "" for that of the
+// request.
+func (a *appliance) serveIntrospections(ctx context.Context, service webintrospection.Service, guard fiber.Handler, publicURL string) {
+	a.inspectorApp = web.NewApp(web.AppOptions{
+		Context: ctx, Log: a.log, TrustedProxies: a.settings.TrustedProxies, ReportDoors: webintrospection.LargeBodies(),
+		Errors: []web.ErrorShape{webintrospection.ErrorShape()},
+	})
+	webintrospection.Register(a.inspectorApp, webintrospection.Options{Service: service, Guard: guard, PublicURL: publicURL, Log: a.log})
 }
 
 func (a *appliance) alive(c *fiber.Ctx) error { return c.SendString("ok\n") }
@@ -304,16 +314,7 @@ func (a *appliance) runAll(ctx context.Context) error {
 		if app == nil {
 			continue
 		}
-		all.Go(func() error { return app.Listener(l) })
-		all.Go(func() error {
-			<-serving.Done()
-			err := app.ShutdownWithTimeout(stopTime)
-			// A shutdown that comes before the server has begun to accept leaves its listener open.
-			if e := l.Close(); err == nil && !errors.Is(e, net.ErrClosed) {
-				err = e
-			}
-			return err
-		})
+		serveUntil(serving, all, app, l)
 	}
 	err := all.Wait()
 	stopWorking()
@@ -331,6 +332,20 @@ func (a *appliance) endStrays(ctx context.Context) error {
 	}
 	a.redfish.EndStrays(ctx, nodes)
 	return nil
+}
+
+// serveUntil serves on l until ctx ends.
+func serveUntil(ctx context.Context, all *errgroup.Group, app *fiber.App, l net.Listener) {
+	all.Go(func() error { return app.Listener(l) })
+	all.Go(func() error {
+		<-ctx.Done()
+		err := app.ShutdownWithTimeout(stopTime)
+		// A shutdown that comes before the server has begun to accept leaves its listener open.
+		if e := l.Close(); err == nil && !errors.Is(e, net.ErrClosed) {
+			err = e
+		}
+		return err
+	})
 }
 
 // close gives back what open took, as far as it came.

@@ -55,6 +55,8 @@ type settings struct {
 
 	hookSettings
 
+	Discovery bool `env:"CAGENUT_DISCOVERY" help:"Let unknown machines that report wait for somebody to accept them; otherwise they are turned away."`
+
 	LogLevel  string `default:"info" enum:"debug,info,warn,error" env:"CAGENUT_LOG_LEVEL" help:"debug, info, warn or error."`
 	LogFormat string `default:"text" enum:"text,json" env:"CAGENUT_LOG_FORMAT" help:"text or json."`
 
@@ -182,12 +184,17 @@ func (s *settings) bootSource(setting, file string) string {
 }
 
 func (s *settings) inspectorPassword() (node.Secret, error) {
-	if s.InspectorPwFile == "" {
+	return secretIn("--inspector-password-file", s.InspectorPwFile)
+}
+
+// secretIn reads a secret from the file that a flag names; "" without one.
+func secretIn(flag, path string) (node.Secret, error) {
+	if path == "" {
 		return "", nil
 	}
-	b, err := os.ReadFile(s.InspectorPwFile)
+	b, err := os.ReadFile(path)
 	if err != nil {
-		return "", fmt.Errorf("--inspector-password-file: %w", err)
+		return "", fmt.Errorf("%s: %w", flag, err)
 	}
 	return node.Secret(strings.TrimRight(string(b), "\r\n")), nil
 }

@@ -8,6 +8,7 @@ import (
 	"cagenut/bmc/redfish"
 	"cagenut/conductor"
 	"cagenut/inspect/difference"
+	"cagenut/inspect/inventory"
 	"cagenut/inspect/managedboot"
 	"cagenut/inspect/outofband"
 	"cagenut/inspect/ramdisklogs"
@@ -160,6 +161,12 @@ func (b rulebook) InspectionRules(ctx context.Context, f node.RuleFilter) ([]nod
 	return b.Rules.InspectionRules(ctx, f)
 }
 
+// waitingRoom shows discovered machines and takes what is decided about them.
+type waitingRoom struct {
+	*store.Store
+	*conductor.Conductor
+}
+
 var (
 	_ conductor.OutOfBand = outOfBand{}
 
@@ -171,6 +178,8 @@ var (
 	_ conductor.Rules       = (*store.Store)(nil)
 	_ conductor.Inspections = (*store.Store)(nil)
 	_ conductor.Signs       = (*store.Store)(nil)
+	_ conductor.Discovered  = (*store.Store)(nil)
+	_ conductor.Describer   = inventory.Describer{}
 	_ conductor.LogArchives = ramdisklogs.Archives{}
 	_ conductor.Comparer    = difference.Comparer{}
 )

@@ -3,7 +3,6 @@ package conductor
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/url"
 	"strings"
 
@@ -14,8 +13,10 @@ import (
 // *node.Unsupported.
 type Abilities interface {
 	Drives(ctx context.Context) ([]node.VirtualDrive, error)
-	// Insert returns when the BMC says that the image is in.
-	Insert(ctx context.Context, m node.Medium) error
+	// BeginInsert asks for an image to be inserted: nil is that the BMC has accepted. It returns what the BMC calls the work.
+	BeginInsert(ctx context.Context, m node.Medium) (task string, err error)
+	// Inserted takes one look: whether the image is in. The error is the work's, where that failed.
+	Inserted(ctx context.Context, m node.Medium, task string) (bool, error)
 	// Eject empties the drives of a kind, or all with "".
 	Eject(ctx context.Context, kind node.MediumKind) error
 	Indicator(ctx context.Context) (node.Indicator, error)
@@ -80,24 +81,13 @@ func (c *Conductor) VirtualMedia(ctx context.Context, ident string) ([]node.Virt
 	return found, err
 }
 
-// AttachVirtualMedia puts an image into a virtual drive of its kind. A user and a password in the address are handed to
-// the BMC apart from it. *node.Locked while a worker holds the node, *node.Invalid for an address that is none.
-func (c *Conductor) AttachVirtualMedia(ctx context.Context, actor node.Actor, ident string, kind node.MediumKind, image string) error {
-	u, err := url.Parse(image)
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return node.Invalidf("image_url has to be an address with http or https.")
+// queryOf is what of an image's address may be secret, once user and password are apart.
+func queryOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
 	}
-	m := node.Medium{Kind: kind}
-	if u.User != nil {
-		m.User = u.User.Username()
-		password, _ := u.User.Password()
-		m.Password, u.User = node.Secret(password), nil
-	}
-	m.URL = u.String()
-	action := fmt.Sprintf("attach virtual media %s %s", kind, node.PublicAddress(m.URL))
-	return c.orders(ctx, actor, ident, "attach_virtual_media", action, func(ctx context.Context, a Abilities) error {
-		return without(a.Insert(ctx, m), u.RawQuery)
-	})
+	return u.RawQuery
 }
 
 // without takes a secret out of the text of an error, and leaves what kind of error it is where the kind says more than
@@ -125,7 +115,7 @@ func (c *Conductor) DetachVirtualMedia(ctx context.Context, actor node.Actor, id
 	if len(kinds) == 0 {
 		kinds = []node.MediumKind{""}
 	}
-	return c.orders(ctx, actor, ident, "detach_virtual_media", action, func(ctx context.Context, a Abilities) error {
+	err := c.orders(ctx, actor, ident, "detach_virtual_media", action, func(ctx context.Context, a Abilities) error {
 		for _, k := range kinds {
 			if err := a.Eject(ctx, k); err != nil {
 				return err
@@ -133,6 +123,10 @@ func (c *Conductor) DetachVirtualMedia(ctx context.Context, actor node.Actor, id
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return c.unfollow(ctx, actor, ident)
 }
 
 // Indicator reads the light by which people find the server.

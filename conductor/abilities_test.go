@@ -19,6 +19,10 @@ type ableBMC struct {
 	says  error    // answers what it does not lack
 	done  []string // that it was told to do
 	asked int
+
+	task    string // what it calls the insertion of a medium
+	looks   int    // how many looks that takes
+	failure error  // what comes of it
 }
 
 func (b *ableBMC) answer(what string) error {
@@ -41,8 +45,16 @@ func (b *ableBMC) Drives(context.Context) ([]node.VirtualDrive, error) {
 	return []node.VirtualDrive{{ID: "1", Inserted: true, URL: "http://me:hidden@192.0.2.1/a.iso?sig=hidden#hidden"}, {ID: "2"}, {ID: "3", URL: "http://[hidden"}}, b.answer("drives")
 }
 
-func (b *ableBMC) Insert(_ context.Context, m node.Medium) error {
-	return b.do("insert", fmt.Sprint(m.Kind, " ", m.URL, " ", m.User, " ", string(m.Password)))
+func (b *ableBMC) BeginInsert(_ context.Context, m node.Medium) (string, error) {
+	return b.task, b.do("insert", fmt.Sprint(m.Kind, " ", m.URL, " ", m.User, " ", string(m.Password)))
+}
+
+func (b *ableBMC) Inserted(_ context.Context, _ node.Medium, task string) (bool, error) {
+	if task != b.task {
+		return false, errors.New("another task")
+	}
+	b.looks--
+	return b.looks < 0, b.failure
 }
 
 func (b *ableBMC) Eject(_ context.Context, kind node.MediumKind) error {

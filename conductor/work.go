@@ -41,6 +41,8 @@ func (c *Conductor) work(ctx context.Context, j node.Job, round int) (time.Durat
 		return c.workCleanUp(ctx, j)
 	case node.JobPower:
 		return c.workPower(ctx, j, round)
+	case node.JobMedium:
+		return c.workMedium(ctx, j)
 	case node.JobSettle:
 		return c.workSettle(ctx, j)
 	case node.JobReapply:

@@ -88,6 +88,7 @@ const (
 	JobCleanUp JobKind = "cleanup" // after an attempt: power off, override removed
 	JobPower   JobKind = "power"   // a power action asked for by somebody
 	JobSettle  JobKind = "settle"  // makes sure that a foreign inspector really ended a run
+	JobMedium  JobKind = "medium"  // a medium that a BMC has accepted and still fetches
 	JobReapply JobKind = "reapply" // a stored report is worked up once more, or another in its place
 )
 
@@ -104,4 +105,8 @@ type Job struct {
 	Progress string
 	// At is when the job may run first; zero: at once.
 	At time.Time
+	// Medium is the public part of the address of a medium of a kind, and Task what its BMC calls the work.
+	Medium     string
+	MediumKind MediumKind
+	Task       string
 }

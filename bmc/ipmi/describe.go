@@ -89,7 +89,7 @@ func measured(r sensorRecord, d types.EventData) string {
 		raw     byte
 	}{{d.EventData1>>6 == 1, "reading", d.EventData2}, {d.EventData1>>4&0x03 == 1, "threshold", d.EventData3}} {
 		if v := r.scale.value(p.raw); p.carries && v != nil {
-			parts = append(parts, p.name+" "+amount(*v, r.unit))
+			parts = append(parts, p.name+" "+node.Amount(*v, r.unit))
 		}
 	}
 	if len(parts) == 0 {

@@ -166,7 +166,7 @@ func TestTheNewestEventsComeFirst(t *testing.T) {
 func TestEventsAreDescribed(t *testing.T) {
 	then := time.Date(2026, 11, 30, 8, 0, 0, 0, time.UTC)
 	now := uint32(then.Unix())
-	const hot, bare = "Upper Critical - going high: reading 96 Cel, threshold 95 Cel", "Upper Critical - going high"
+	const hot, bare = "Upper Critical - going high: reading 96 °C, threshold 95 °C", "Upper Critical - going high"
 	r := &repository{records: [][]byte{
 		record(1, "CPU Temp", nil), compact(8, "PSU 1", types.SensorTypePowerSupply, types.EventReadingTypeSensorSpecific, nil),
 	}}

@@ -86,8 +86,8 @@ func why(s node.Sensor) string {
 		{s.LowerWarning, true, "lower warning"}, {s.UpperWarning, false, "upper warning"},
 	} {
 		if t.limit != nil && (t.below && *s.Reading <= *t.limit || !t.below && *s.Reading >= *t.limit) {
-			return amount(*s.Reading, s.Unit) + ", " + t.name + " threshold " + amount(*t.limit, s.Unit)
+			return node.Amount(*s.Reading, s.Unit) + ", " + t.name + " threshold " + node.Amount(*t.limit, s.Unit)
 		}
 	}
-	return amount(*s.Reading, s.Unit)
+	return node.Amount(*s.Reading, s.Unit)
 }

@@ -35,7 +35,7 @@ func TestHealthIsTheWorstOfChassisAndSensorsAndNamesTheParts(t *testing.T) {
 		}}},
 		"sensors": {[]byte{0x01, 0, 0}, ill, node.HealthReport{Overall: node.HealthCritical, Parts: []node.PartHealth{
 			{Part: "PSU 2", Health: node.HealthCritical, Message: "Presence detected, Power Supply Failure detected"},
-			{Part: "Inlet", Health: node.HealthWarning, Message: "45 Cel, upper warning threshold 44 Cel"},
+			{Part: "Inlet", Health: node.HealthWarning, Message: "45 °C, upper warning threshold 44 °C"},
 		}}},
 		"everything at once": {[]byte{0x1e, 0, 0x04}, ill, node.HealthReport{Overall: node.HealthCritical, Parts: []node.PartHealth{
 			{Part: "Main power", Health: node.HealthCritical, Message: "fault in the main power subsystem"},
@@ -44,7 +44,7 @@ func TestHealthIsTheWorstOfChassisAndSensorsAndNamesTheParts(t *testing.T) {
 			{Part: "PSU 2", Health: node.HealthCritical, Message: "Presence detected, Power Supply Failure detected"},
 			{Part: "Power control", Health: node.HealthWarning, Message: "the server did not follow a power command"},
 			{Part: "Chassis", Health: node.HealthWarning, Message: "shut down by the panel interlock"},
-			{Part: "Inlet", Health: node.HealthWarning, Message: "45 Cel, upper warning threshold 44 Cel"},
+			{Part: "Inlet", Health: node.HealthWarning, Message: "45 °C, upper warning threshold 44 °C"},
 		}}},
 	} {
 		t.Run(name, func(t *testing.T) {

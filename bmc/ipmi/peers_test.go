@@ -235,7 +235,7 @@ func TestOpenIPMIsSimulatorTellsItsLogAndClearsIt(t *testing.T) {
 	c := able(t, ipmi.New(patient()), s.node())
 	want := []node.LogEntry{ // the simulator's clock was never set
 		{ID: "2", Severity: node.HealthCritical, Message: "Power Supply input lost (AC/DC)", Sensor: "PSU1 Status"},
-		{ID: "1", Severity: node.HealthCritical, Message: "Upper Critical - going high: reading 96 Cel, threshold 95 Cel", Sensor: "CPU Temp"},
+		{ID: "1", Severity: node.HealthCritical, Message: "Upper Critical - going high: reading 96 °C, threshold 95 °C", Sensor: "CPU Temp"},
 	}
 	for limit, want := range map[int][]node.LogEntry{0: want, 1: want[:1], 7: want} {
 		if got, err := c.Events(t.Context(), limit); err != nil || !slices.Equal(got, want) {

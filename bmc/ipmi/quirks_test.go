@@ -113,7 +113,7 @@ func TestSimulatedMachinesAreShownAsTheyAre(t *testing.T) {
 	}
 	for fault, want := range map[sim.Fault]node.HealthReport{
 		"":                 {Overall: node.HealthOK},
-		sim.FaultHotInlet:  {Overall: node.HealthWarning, Parts: []node.PartHealth{{Part: "Inlet Temp", Health: node.HealthWarning, Message: "44 Cel, upper warning threshold 42 Cel"}}},
+		sim.FaultHotInlet:  {Overall: node.HealthWarning, Parts: []node.PartHealth{{Part: "Inlet Temp", Health: node.HealthWarning, Message: "44 °C, upper warning threshold 42 °C"}}},
 		sim.FaultFailedPSU: {Overall: node.HealthCritical, Parts: []node.PartHealth{{Part: "PSU2 Status", Health: node.HealthCritical, Message: "Presence detected, Power Supply Failure detected"}}},
 	} {
 		s.Heal()

@@ -2,7 +2,6 @@ package ipmi
 
 import (
 	"encoding/hex"
-	"strconv"
 	"strings"
 	"unicode"
 )
@@ -66,9 +65,4 @@ func printable(data []byte) bool {
 		}
 	}
 	return true
-}
-
-// amount is a number with its unit.
-func amount(v float64, unit string) string {
-	return strings.TrimSpace(strconv.FormatFloat(v, 'f', -1, 64) + " " + unit)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"cagenut/node"
@@ -171,7 +170,6 @@ func beyond(r resource, unit string, keys []string) string {
 	if reading == nil {
 		return ""
 	}
-	text := func(v float64) string { return strings.TrimSpace(strconv.FormatFloat(v, 'f', -1, 64) + " " + unit) }
 	for _, limit := range []struct {
 		key, name string
 		above     bool
@@ -181,7 +179,7 @@ func beyond(r resource, unit string, keys []string) string {
 	} {
 		at := r.number(limit.key)
 		if at != nil && ((limit.above && *reading >= *at) || (!limit.above && *reading <= *at)) {
-			return fmt.Sprintf("%s, beyond the %s threshold of %s.", text(*reading), limit.name, text(*at))
+			return fmt.Sprintf("%s, beyond the %s threshold of %s.", node.Amount(*reading, unit), limit.name, node.Amount(*at, unit))
 		}
 	}
 	return ""

@@ -126,7 +126,7 @@ func TestTheFailingPartIsNamed(t *testing.T) {
 				"/T": `{"Fans":[{"Name":"Fan 1","Status":{"Health":"Warning","State":"Enabled"}}],"Temperatures":[{"Name":"Inlet","ReadingCelsius":55,"UpperThresholdCritical":42,"Status":{"Health":"Critical"}}]}`,
 				"/P": `{"PowerSupplies":[{"Name":"PSU1","Status":{"Health":"Critical","State":"Absent"}},{"Name":"PSU2","Status":{"Health":"Critical","State":"UnavailableOffline"}}],"PowerControl":[{"Status":{"Health":"Critical","State":"Disabled"}}]}`},
 			node.HealthReport{Overall: "Critical", Parts: []node.PartHealth{
-				{Part: "Inlet", Health: "Critical", Message: "55 Cel, beyond the upper critical threshold of 42 Cel."},
+				{Part: "Inlet", Health: "Critical", Message: "55 °C, beyond the upper critical threshold of 42 °C."},
 				{Part: "PSU2", Health: "Critical", Message: "UnavailableOffline"}, {Part: "Fan 1", Health: "Warning"}}}, "",
 		},
 		"a drive behind a storage that is not well": {

@@ -117,6 +117,9 @@ func foreign(req *http.Request, res *http.Response, body []byte) error {
 			return nil
 		}
 	}
+	if strings.Contains(text(root["@odata.type"]), "ServiceRoot") {
+		return nil
+	}
 	return fmt.Errorf("%w: what is at %s is no service root", errNotRedfish, req.URL.Path)
 }
 

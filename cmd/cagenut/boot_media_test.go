@@ -336,3 +336,37 @@ func TestARestartWhileTheImageIsFetchedLeavesNothing(t *testing.T) {
 		})
 	}
 }
+
+// As in Ironic, 204 is that the BMC has accepted. What becomes of it after the few seconds that the request waits is told on
+// the node.
+func TestAMediumThatTakesLongIsAcceptedAndFollowed(t *testing.T) {
+	const image = "http://127.0.0.1:1/tools.iso"
+	for fault, failure := range map[sim.Fault]string{sim.FaultMediaTask: "", sim.FaultMediaTaskFails: "Failed to attach virtual media " + image + ": "} {
+		t.Run(string(fault), func(t *testing.T) {
+			t.Parallel()
+			a := serveForTest(t, true)
+			s := a.rack(sim.Options{Servers: 1})[0]
+			if err := s.SwitchOn(fault, sim.Strength{Count: 1, Delay: 15 * time.Second}); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			status, _, body := a.send("POST", "/v1/nodes/"+s.Name+"/vmedia", "latest", map[string]string{"device_type": "cdrom", "image_url": image})
+			if took := time.Since(began); status != http.StatusNoContent || took > 14*time.Second {
+				t.Fatalf("after %s: %d %s", took, status, body)
+			}
+			if failure != "" {
+				n := a.until(s.Name, "the failure", func(n node.Node) bool { return n.LastError != "" })
+				if !strings.HasPrefix(n.LastError, failure) || !strings.Contains(n.LastError, "cannot be read") {
+					t.Errorf("last error %q", n.LastError)
+				}
+				return
+			}
+			if err := s.Wait(t.Context(), func(s *sim.Server) bool { return s.Media()["1"] == image }); err != nil {
+				t.Fatal(err)
+			}
+			if n, err := a.store.Node(t.Context(), s.Name); err != nil || n.LastError != "" {
+				t.Errorf("%q, %v", n.LastError, err)
+			}
+		})
+	}
+}

@@ -89,6 +89,30 @@ func TestEveryPowerActionSaysWhatItDoes(t *testing.T) {
 	}
 }
 
+func TestEverySignOfLifeHasItsWords(t *testing.T) {
+	said := map[string]bool{}
+	for _, k := range []node.SignKind{
+		node.SignPowerSent, node.SignPoweredOn, node.SignBootScript, node.SignBootFile, node.SignBootImage, node.SignLookup, node.SignHeartbeat, node.SignReport, node.SignHooks, node.SignDone,
+	} {
+		words := templates.SignWords(k)
+		if words == string(k) || said[words] {
+			t.Errorf("%s is %q", k, words)
+		}
+		said[words] = true
+	}
+}
+
+func TestEveryAttemptHasASentence(t *testing.T) {
+	for _, a := range []node.Attempt{
+		{State: node.RunStarting}, {State: node.RunWaiting}, {State: node.RunProcessing}, {State: node.RunReapplying, Outcome: node.Succeeded},
+		{State: node.RunFinished, Outcome: node.Succeeded}, {State: node.RunError, Outcome: node.Failed}, {State: node.RunError, Outcome: node.Aborted}, {State: node.RunError, Outcome: node.TimedOut},
+	} {
+		if templates.RunSentence(a) == "" {
+			t.Errorf("%s, %s: no sentence", a.State, a.Outcome)
+		}
+	}
+}
+
 func TestStaticFilesMayBeCachedForEver(t *testing.T) {
 	for _, name := range []string{"live.js", "cagenut.css", "icon.svg"} {
 		url := templates.AssetURL(name)
@@ -131,6 +155,20 @@ func TestAHostileNameIsNeverMarkup(t *testing.T) {
 		templates.MediaOf([]templates.DriveLine{{Kinds: bad, Content: bad, Note: bad, Mono: true}}), templates.LightOf(templates.Light{State: chip, Sentence: bad}), templates.SentenceOf(bad),
 	}
 	failure := templates.Failure{Frame: n.Frame, Headline: bad, Text: bad}
+	const evil = "javascript:alert(1)"
+	side := templates.InspectedAt{Stamp: bad, Href: evil, Attempt: bad}
+	changed := templates.Difference{From: side, To: side, Identity: []string{bad}, Summary: bad, Href: evil, Groups: []templates.PartGroup{{Label: bad, More: bad, Parts: []templates.PartLine{
+		{State: chip, Part: bad, Stayed: true, Fields: []templates.FieldLine{{Label: bad, Before: bad, After: bad}}}, {State: chip, Part: bad, Fields: []templates.FieldLine{{Label: bad, After: bad}}},
+	}}}}
+	far := templates.HowFar{Last: bad, Detail: bad, Advice: bad, Look: bad, Href: evil}
+	n.Compared, n.HowFar, n.Inspections, n.Reapply, confirm.HowFar = &changed, far, evil, templates.Action{Label: bad, Confirm: evil}, far
+	attempt := templates.Attempt{
+		Frame: n.Frame, Name: bad, Href: evil, Place: bad, Line: n.Attempts[0], Sentence: bad, Step: bad, HowFar: far, Ended: true, Error: bad, Divergence: bad, Actions: row.Actions,
+		Facts: n.Facts, Notes: []string{bad}, Signs: []templates.SignLine{{Words: bad, Look: bad, Icon: bad, Stamp: bad, After: bad, Detail: bad, Times: bad}}, Compared: &changed, Logs: evil, History: n.History,
+	}
+	kept := templates.Inspections{Frame: n.Frame, Name: bad, Href: evil, Self: evil, From: []templates.Option{{Value: bad, Label: bad}, {}}, Compared: &changed, Kept: []templates.KeptLine{{InspectedAt: side, Compare: evil}}, First: evil, Next: evil}
+	logs := templates.Logs{Frame: n.Frame, Name: bad, Href: evil, Attempt: evil, Files: []templates.LogFile{{File: bad, Size: bad, Href: evil}}, Problem: bad, Archive: evil}
+	logText := templates.LogText{Frame: n.Frame, Name: bad, File: bad, Text: bad, Cut: bad, Whole: evil, Archive: evil, Logs: evil}
 	var b bytes.Buffer
 	ctx := context.Background()
 	for _, told := range parts {
@@ -141,7 +179,8 @@ func TestAHostileNameIsNeverMarkup(t *testing.T) {
 	for _, err := range []error{
 		templates.PartPage(part, nil).Render(ctx, &b), templates.PartOf(silent, nil).Render(ctx, &b),
 		templates.NodePage(n).Render(ctx, &b), templates.ListPage(list).Render(ctx, &b), templates.ConfirmPage(confirm).Render(ctx, &b),
-		templates.FailurePage(failure).Render(ctx, &b), templates.FailureDialog(failure).Render(ctx, &b), templates.Said(bad).Render(ctx, &b),
+		templates.AttemptPage(attempt).Render(ctx, &b), templates.InspectionsPage(kept).Render(ctx, &b), templates.LogsPage(logs).Render(ctx, &b), templates.LogTextPage(logText).Render(ctx, &b),
+		templates.LogTextPage(templates.LogText{Frame: n.Frame, Problem: bad}).Render(ctx, &b), templates.FailurePage(failure).Render(ctx, &b), templates.FailureDialog(failure).Render(ctx, &b), templates.Said(bad).Render(ctx, &b),
 	} {
 		if err != nil {
 			t.Fatal(err)

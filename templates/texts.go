@@ -87,6 +87,7 @@ var doneTexts = map[string]string{
 	"nmi":              "The NMI is injected. What the server makes of it, its console shows.",
 	"abort-reboot":     "The inspection is aborted. The server is being rebooted out of the ramdisk.",
 	"abort-elsewise":   "Accepted. What was running is aborted.",
+	"reapply":          "Accepted. The report is being applied once more; the history says what came of it.",
 	"accepted-generic": "Accepted.",
 }
 

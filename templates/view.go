@@ -27,7 +27,7 @@ type Action struct {
 	Value   string
 	Post    string // address of the form
 	Confirm string // address of the page that asks back; "" to act at once
-	Back    string // "list", "node" or "part": what the answer draws
+	Back    string // "list", "node", "part" or "attempt": what the answer draws
 	Danger  bool
 	Pressed bool // it is so already
 }
@@ -99,8 +99,10 @@ type List struct {
 
 // Fact is one line of a definition list.
 type Fact struct {
-	Name, Value string
-	Mono        bool
+	Name  string
+	At    Time // stands before the value
+	Value string
+	Mono  bool
 }
 
 // PortLine is one port of a node.
@@ -130,6 +132,7 @@ type Inventory struct {
 // AttemptLine is one run of an inspection.
 type AttemptLine struct {
 	ID, Interface  string
+	Href           string // its page
 	Outcome, Look  string
 	Icon           string
 	Started, Ended Time
@@ -175,6 +178,10 @@ type Node struct {
 	Ports             []PortLine
 	Inventory         *Inventory
 	Attempts          []AttemptLine
+	HowFar            HowFar      // of the inspection that runs
+	Compared          *Difference // the last two inspections that are kept; nil where there are not two
+	Inspections       string      // address of those that are kept
+	Reapply           Action      // the zero value where it makes no sense
 	History           []HistoryLine
 	Curl              []string // the same through the API
 }
@@ -188,10 +195,11 @@ type Confirm struct {
 	Field       string // "verb" or "target"; "" where the address says it all
 	Value       string
 	Attempt     string // attempt id that the person saw; "" where there is none
-	Back        string // "list", "node" or "part"
+	Back        string // "list", "node", "part" or "attempt"
 	Yes, No     string // the buttons
 	Away        string // where No leads without a script
 	WithReason  bool   // offers a reason and to keep the power on
+	HowFar      HowFar // of the inspection that would be aborted
 	Refused     string // why there is nothing to confirm; "" if there is
 }
 

@@ -37,8 +37,9 @@ type Pages interface {
 
 // View is what a page of the dashboard watches. Equal views get the same bytes.
 type View struct {
-	Node string // UUID; "" for the list
-	Act  bool   // the viewer may act: buttons are drawn
+	Node    string // UUID; "" for the list
+	Attempt string // with a node: the page of one of its attempts
+	Act     bool   // the viewer may act: buttons are drawn
 }
 
 // Options are a hub's dependencies and limits. Zero limits mean the defaults.

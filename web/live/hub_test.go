@@ -239,7 +239,7 @@ func TestAFragmentIsDrawnOncePerViewHoweverManyWatch(t *testing.T) {
 	}
 	w.pages.mu.Lock()
 	defer w.pages.mu.Unlock()
-	if n := w.pages.drawn["{ false}a"]; n != 1 {
+	if n := w.pages.drawn["{  false}a"]; n != 1 {
 		t.Errorf("drawn %d times, want once (%v)", n, w.pages.drawn)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"cagenut/node"
 	"cagenut/templates"
 	"cagenut/web"
+	"cagenut/web/live"
 )
 
 // reasonLimit is how long the reason of an abort may be, in characters.
@@ -93,9 +94,9 @@ func (p *Pages) done(c *fiber.Ctx, uuid, key string) error {
 	if err != nil {
 		return err
 	}
-	from := back(c.FormValue("back"))
+	from, attempt := back(c.FormValue("back")), c.FormValue("attempt")
 	if !scripted(c) {
-		return c.Redirect(away(from, n)+"?done="+url.QueryEscape(key), fiber.StatusSeeOther)
+		return c.Redirect(away(from, n, attempt)+"?done="+url.QueryEscape(key), fiber.StatusSeeOther)
 	}
 	said := templates.Said(n.Label() + ": " + templates.Done(key))
 	if from == "list" {
@@ -105,9 +106,13 @@ func (p *Pages) done(c *fiber.Ctx, uuid, key string) error {
 		}
 		return render(c, fiber.StatusOK, fragment(templates.RowOf(row)), said)
 	}
-	view, err := p.nodeView(c.UserContext(), n, true)
+	v := live.View{Node: n.UUID, Act: true}
+	if from == "attempt" && node.IsUUID(attempt) {
+		v.Attempt = attempt
+	}
+	changed, err := p.changed(c.UserContext(), v, n.UUID)
 	if err != nil {
 		return err
 	}
-	return render(c, fiber.StatusOK, append(nodeFragments(view), said)...)
+	return render(c, fiber.StatusOK, append(changed, said)...)
 }

@@ -7,18 +7,21 @@ import (
 	"cagenut/templates"
 )
 
-// back is where an action was started: "list" or "node".
+// back is where an action was started: "list", "node", or "attempt" for an attempt's page.
 func back(s string) string {
-	if s == "list" {
-		return "list"
+	if s == "list" || s == "attempt" {
+		return s
 	}
 	return "node"
 }
 
 // away is the address that leads back there.
-func away(from string, n node.Node) string {
-	if from == "list" {
+func away(from string, n node.Node, attempt string) string {
+	switch {
+	case from == "list":
 		return "/ui"
+	case from == "attempt" && node.IsUUID(attempt):
+		return attemptURL(n, attempt)
 	}
 	return nodeURL(n.Label())
 }
@@ -41,7 +44,7 @@ func (p *Pages) confirmAbort(c *fiber.Ctx) error {
 	from := back(c.Query("back"))
 	box := templates.Confirm{
 		Frame: frame, Question: templates.AbortQuestion(n.Label(), placeWords(n)), Consequence: templates.TextConsequence,
-		Post: nodeURL(n.UUID) + "/provision", Field: "verb", Value: string(node.Abort), Back: from, Away: away(from, n),
+		Post: nodeURL(n.UUID) + "/provision", Field: "verb", Value: string(node.Abort), Back: from, Away: away(from, n, c.Query("attempt", n.AttemptID)),
 		Attempt: n.AttemptID, Yes: templates.VerbLabel(n.ProvisionState, node.Abort), No: templates.TextKeepRunning, WithReason: true,
 	}
 	if n.DisablePowerOff {
@@ -60,6 +63,9 @@ func (p *Pages) confirmAbort(c *fiber.Ctx) error {
 		box.Refused = text
 	} else if seen := c.Query("attempt"); seen != "" && seen != n.AttemptID {
 		box.Refused = templates.NewerAttempt
+	}
+	if box.HowFar, err = p.howFar(c.UserContext(), n); err != nil {
+		return err
 	}
 	if scripted(c) {
 		return render(c, fiber.StatusOK, templates.ConfirmDialog(box))

@@ -13,7 +13,7 @@ import (
 	"cagenut/web/live"
 )
 
-// events is the page's stream: view=list, or view=node&node=UUID; after is where the page was drawn. A browser that
+// events is the page's stream: view=list, view=node&node=UUID, or view=attempt with both; after is where the page was drawn. A browser that
 // connects again sends the last event's id instead.
 func (p *Pages) events(c *fiber.Ctx) error {
 	v := live.View{Act: mayAct(c)}
@@ -22,6 +22,11 @@ func (p *Pages) events(c *fiber.Ctx) error {
 	case "node":
 		if v.Node = c.Query("node"); !node.IsUUID(v.Node) {
 			return fiber.NewError(fiber.StatusBadRequest, "The address names no node.")
+		}
+	case "attempt":
+		v.Node, v.Attempt = c.Query("node"), c.Query("attempt")
+		if !node.IsUUID(v.Node) || !node.IsUUID(v.Attempt) {
+			return fiber.NewError(fiber.StatusBadRequest, "The address names no inspection.")
 		}
 	default:
 		return fiber.NewError(fiber.StatusBadRequest, "The address names no view.")
@@ -33,7 +38,7 @@ func (p *Pages) events(c *fiber.Ctx) error {
 	return err
 }
 
-// Draw is a node's row or the content of its page, as fragments.
+// Draw is a node's row, or the content of its page or of one of its attempts', as fragments.
 func (p *Pages) Draw(ctx context.Context, v live.View, uuid string) ([]byte, error) {
 	changed, err := p.changed(ctx, v, uuid)
 	if err != nil {
@@ -46,6 +51,9 @@ func (p *Pages) changed(ctx context.Context, v live.View, uuid string) ([]templ.
 	n, err := p.o.Store.Node(ctx, uuid)
 	var gone *node.NotFound
 	if errors.As(err, &gone) {
+		if v.Attempt != "" {
+			return []templ.Component{fragment(templates.AttemptGone())}, nil
+		}
 		if v.Node != "" {
 			return []templ.Component{fragment(templates.NodeGone()), fragment(templates.MoreGone())}, nil
 		}
@@ -53,6 +61,10 @@ func (p *Pages) changed(ctx context.Context, v live.View, uuid string) ([]templ.
 	}
 	if err != nil {
 		return nil, err
+	}
+	if v.Attempt != "" {
+		view, err := p.attemptView(ctx, n, v.Attempt, v.Act)
+		return []templ.Component{fragment(templates.AttemptOf(view))}, err
 	}
 	if v.Node != "" {
 		view, err := p.nodeView(ctx, n, v.Act)

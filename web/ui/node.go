@@ -77,14 +77,24 @@ func (p *Pages) nodeView(ctx context.Context, n node.Node, act bool) (templates.
 		return v, err
 	}
 	for _, a := range attempts {
-		v.Attempts = append(v.Attempts, p.attemptLine(a))
+		v.Attempts = append(v.Attempts, p.attemptLine(n, a))
 		if a.ID == n.AttemptID {
 			v.Divergence = a.Divergence
 			v.Power.Problem = powerProblem(n, a)
 			if n.ProvisionState == node.Inspecting {
 				v.Step = a.Step
 			}
+			if act {
+				v.Reapply = reapplyAction(n, a, "node")
+			}
 		}
+	}
+	if v.HowFar, err = p.howFar(ctx, n); err != nil {
+		return v, err
+	}
+	v.Inspections = inspectionsURL(n)
+	if v.Compared, err = p.lastTwo(ctx, n); err != nil {
+		return v, err
 	}
 	history, err := p.o.Store.History(ctx, n.UUID, node.Page{Descending: true, Limit: historyShown})
 	if err != nil {
@@ -148,37 +158,42 @@ func bmcAddress(n node.Node) string {
 	return u.String()
 }
 
-func (p *Pages) attemptLine(a node.Attempt) templates.AttemptLine {
+func (p *Pages) attemptLine(n node.Node, a node.Attempt) templates.AttemptLine {
 	l := templates.AttemptLine{
-		ID: a.ID, Interface: a.Interface, Started: p.past(a.StartedAt), StartedBy: a.Started.Name(), Reason: a.Reason, Error: a.Error, Notes: a.Notes,
+		ID: a.ID, Href: attemptURL(n, a.ID), Interface: a.Interface, Started: p.past(a.StartedAt), StartedBy: a.Started.Name(), Reason: a.Reason, Error: a.Error, Notes: a.Notes,
 		CleanUp: templates.CleanUpText(a.CleanUp, a.CleanUpTries, a.CleanUpError, a.KeepPowerOn),
 	}
-	switch a.Outcome {
-	case node.Succeeded:
-		l.Outcome, l.Look = "succeeded", "good"
-	case node.Aborted:
-		l.Outcome, l.Look = "aborted", "idle"
-	case node.Failed:
-		l.Outcome, l.Look = "failed", "failed"
-	case node.TimedOut:
-		l.Outcome, l.Look = "timed out", "failed"
-	default:
-		l.Outcome, l.Look = string(a.State), "working"
-		if a.State == node.RunWaiting {
-			l.Look = "waiting"
-		}
+	if l.Outcome = string(a.Outcome); l.Outcome == "" {
+		l.Outcome = string(a.State)
 	}
-	l.Icon = templates.Icon(l.Look)
-	if a.Outcome == node.Aborted {
-		l.Icon = "■"
-	}
+	l.Look, l.Icon = outcomeLook(a)
 	if a.Proof == node.NotProven {
-		l.Notes = append([]string{"The report came without this attempt's token; it was matched by MAC or BMC address."}, l.Notes...)
+		l.Notes = append([]string{"The report is " + templates.TextNotProven + "."}, l.Notes...)
+	}
+	if a.State == node.RunReapplying {
+		l.Notes = append([]string{templates.RunSentence(a)}, l.Notes...)
 	}
 	if !a.EndedAt.IsZero() {
 		l.Ended, l.EndedBy, l.Took = p.past(a.EndedAt), a.Ended.Name(), words(a.EndedAt.Sub(a.StartedAt))
 	}
 	return l
+}
+
+// outcomeLook is the colour and the sign of how an attempt ended, or of what it does.
+func outcomeLook(a node.Attempt) (look, icon string) {
+	switch {
+	case a.Outcome == node.Succeeded:
+		look = "good"
+	case a.Outcome == node.Aborted:
+		return "idle", "■"
+	case a.Outcome != "":
+		look = "failed"
+	case a.State == node.RunWaiting:
+		look = "waiting"
+	default:
+		look = "working"
+	}
+	return look, templates.Icon(look)
 }
 
 func (p *Pages) historyLine(h node.History) templates.HistoryLine {

@@ -46,6 +46,7 @@ func (p *Pages) sentence(ctx context.Context, before node.Node, verb node.Event,
 		unreachable *node.Unreachable
 		invalid     *node.Invalid
 		conflict    *node.Conflict
+		missing     *node.NotFound
 	)
 	switch {
 	case errors.As(err, &stale), errors.As(err, &transition) && verb == node.Abort:
@@ -68,6 +69,8 @@ func (p *Pages) sentence(ctx context.Context, before node.Node, verb node.Event,
 		return ended(invalid.Error()) + " Nothing was done.", true
 	case errors.As(err, &conflict):
 		return ended(conflict.Error()) + " Nothing was done.", true
+	case errors.As(err, &missing) && readErr == nil: // the node is there, what it was to be done with is not
+		return ended(missing.Error()) + " Nothing was done.", true
 	}
 	return "", false
 }

@@ -23,6 +23,7 @@ type Conductor interface {
 	DetachVirtualMedia(ctx context.Context, actor node.Actor, ident string, kinds []node.MediumKind) error
 	InjectNMI(ctx context.Context, actor node.Actor, ident string) error
 	Teller
+	Inspections
 }
 
 // Teller asks the BMC of a node, at most 20 s. *node.Unsupported is what a BMC cannot tell.
@@ -48,6 +49,8 @@ type Store interface {
 	Inventory(ctx context.Context, nodeUUID string) (node.Inventory, error)
 	Attempt(ctx context.Context, id string) (node.Attempt, error)
 	Attempts(ctx context.Context, f node.RunFilter) ([]node.Attempt, error)
+	// Logged lists the attempts of a node whose logs are kept.
+	Logged(ctx context.Context, nodeUUID string) ([]string, error)
 }
 
 // Options are what the pages need.
@@ -89,6 +92,7 @@ func (p *Pages) Register(r fiber.Router, hub *live.Hub) {
 	r.Post("/ui/nodes/:ident/provision", p.provision)
 	r.Post("/ui/nodes/:ident/power", p.power)
 	p.registerParts(r)
+	p.registerInspections(r)
 }
 
 // RegisterStatic serves style sheet, script and icon. They hold nothing secret and are wanted by the sign-in page too, so

@@ -182,8 +182,8 @@ func (p *Pages) order(c *fiber.Ctx, what, key string, pt part, do func(context.C
 func (p *Pages) asksBack(c *fiber.Ctx, box templates.Confirm, away string) error {
 	box.Frame = p.frame(c, box.Question, "")
 	box.Back, box.Away = "node", away
-	if c.Query("back") == "part" {
-		box.Back = "part"
+	if from := c.Query("back"); from == "part" || from == "attempt" {
+		box.Back = from
 	}
 	if scripted(c) {
 		return render(c, fiber.StatusOK, templates.ConfirmDialog(box))

@@ -49,6 +49,7 @@ type rack struct {
 	refuse error // what the conductor answers instead of doing it
 	broken error // what the store answers
 	bmc    bmc   // that every node has
+	kept   kept  // of inspections
 }
 
 func newRack() *rack {

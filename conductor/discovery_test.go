@@ -20,8 +20,17 @@ import (
 func newDiscoveringWorld(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t, conductor.Settings{Discovery: true})
-	w.Discovered, w.Describer = w.store, inventory.Describer{}
+	w.Discovered, w.Describer = w.store, reports{}
 	return w
+}
+
+// Machine is conductor.Describer's.
+func (reports) Machine(body []byte) (node.Machine, error) {
+	r, err := inventory.Parse(body)
+	if err != nil {
+		return node.Machine{}, err
+	}
+	return r.Machine(), nil
 }
 
 // machine is a report of a server with its first MAC, a serial number and a BMC; more goes beside the inventory.

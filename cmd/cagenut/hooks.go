@@ -157,6 +157,15 @@ func (r reports) Keys(body []byte) (conductor.Keys, error) {
 	return conductor.Keys(report.Keys()), nil
 }
 
+// Machine is conductor.Describer's.
+func (r reports) Machine(body []byte) (node.Machine, error) {
+	report, err := r.parse(body)
+	if err != nil {
+		return node.Machine{}, err
+	}
+	return report.Machine(), nil
+}
+
 // Match is conductor.Reports'.
 func (reports) Match(k conductor.Keys, asked string, all []conductor.Candidate) (string, error) {
 	candidates := make([]inventory.Candidate, len(all))

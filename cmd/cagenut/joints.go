@@ -8,7 +8,6 @@ import (
 	"cagenut/bmc/redfish"
 	"cagenut/conductor"
 	"cagenut/inspect/difference"
-	"cagenut/inspect/inventory"
 	"cagenut/inspect/managedboot"
 	"cagenut/inspect/outofband"
 	"cagenut/inspect/ramdisklogs"
@@ -179,7 +178,7 @@ var (
 	_ conductor.Inspections = (*store.Store)(nil)
 	_ conductor.Signs       = (*store.Store)(nil)
 	_ conductor.Discovered  = (*store.Store)(nil)
-	_ conductor.Describer   = inventory.Describer{}
+	_ conductor.Describer   = reports{}
 	_ conductor.LogArchives = ramdisklogs.Archives{}
 	_ conductor.Comparer    = difference.Comparer{}
 )

@@ -56,7 +56,7 @@ func (a *testAppliance) besiege(j judge, minor, times int, count map[int]int, wr
 	g := &generator{d: j.described[minor], shapes: resolvedShapes{}}
 	requests := rapid.Custom(g.request)
 	seed := fromEnvironment(a.t, "CAGENUT_SEED", 1)*10_000_000 + minor*100_000
-	for n := range times * fromEnvironment(a.t, "CAGENUT_REQUESTS", 350) {
+	for n := range times * fromEnvironment(a.t, "CAGENUT_REQUESTS", 450) {
 		if n%40 == 0 {
 			g.here = a.stocked()
 		}
@@ -269,6 +269,10 @@ func (a *testAppliance) stocked() things {
 	}
 	for _, rule := range found {
 		add(rule.UUID, "rule", "marker")
+	}
+	for _, d := range a.unknownMachines() {
+		add(d.UUID, slices.Repeat([]string{"machine"}, 4)...)
+		add(d.UUID, "marker")
 	}
 	for _, n := range all {
 		kept, err := a.conductor.Kept(ctx, n.UUID, "", 2)

@@ -23,7 +23,6 @@ import (
 	"cagenut/inspect/agent"
 	"cagenut/inspect/difference"
 	"cagenut/inspect/inspector"
-	"cagenut/inspect/inventory"
 	"cagenut/inspect/managedboot"
 	"cagenut/inspect/outofband"
 	"cagenut/inspect/ramdisklogs"
@@ -167,7 +166,7 @@ func (a *appliance) join(ctx context.Context) error {
 	a.conductor = conductor.New(conductor.Needs{
 		Nodes: a.store, Moves: a.store, Attempts: a.store, Ports: a.store, Watched: a.store, Inspections: a.store, Signs: a.store, Rules: a.store,
 		BMCs: conductorBMCs{a.bmcs}, Reports: reports{hooks: inBand, ignored: ignored, stored: a.store}, Logs: ramdisklogs.Archives{}, Comparer: difference.Comparer{}, RuleEngine: ruleEngine{rules.New(rules.Options{Caller: rules.HTTP{}, Log: a.log})},
-		Discovered: a.store, Describer: inventory.Describer{},
+		Discovered: a.store, Describer: reports{ignored: ignored},
 		Inspect: map[string]conductor.InspectInterface{
 			"agent": agent.New(managed), "inspector": delegating, "redfish": outOfBand{outofband.NewRedfish(hardwareBMCs{a.bmcs}).WithHooks(withoutRamdisk)}, "no-inspect": outofband.NoInspect{}, "fake": outofband.Fake{},
 		},

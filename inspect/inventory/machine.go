@@ -50,15 +50,3 @@ func shown(s string) string {
 	}, s)
 	return node.Shorten(strings.Join(strings.Fields(s), " "), machineText)
 }
-
-// Describer tells what machines reports come from. It holds nothing.
-type Describer struct{}
-
-// Machine reads a report, with the errors of [Parse].
-func (Describer) Machine(body []byte) (node.Machine, error) {
-	r, err := Parse(body)
-	if err != nil {
-		return node.Machine{}, err
-	}
-	return r.Machine(), nil
-}

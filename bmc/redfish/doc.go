@@ -8,5 +8,9 @@
 // resource once, bounded in requests, pages, members and time; what is missing or broken is left out and the rest is used. What it
 // changes it sends by a change: ETags where they are wanted, tasks followed to their end, and nothing sent twice unless the BMC
 // has refused it or a look has shown that it was not done. A BMC that lacks an ability gets *node.Unsupported, one that cannot
-// answer now *node.Unreachable: the two are told apart.
+// answer now *node.Unreachable, with the kind of trouble: the two are told apart.
+//
+// Two things outlive a call. Login sessions are kept through Sessions beyond the process, so that none stays at a BMC: the next
+// run uses or ends them (kept.go, strays.go). And what a long walk has read when its time ran out is kept for the call that goes
+// on with it (reading.go).
 package redfish

@@ -126,9 +126,9 @@ assert introspection.get_introspection_data(node.id, processed=False)['inventory
 assert [r.id for r in introspection.introspections(limit=1)] == [node.id]
 assert introspection.get('/introspection?state=waiting,finished').json() == {'introspection': []}
 assert [r['uuid'] for r in introspection.get('/introspection?state=error').json()['introspection']] == [node.id]
-with refused(exceptions.NotFoundException, 404, 'Could not find node nobody in cache'):
+with refused(exceptions.NotFoundException, 404, 'Node nobody was not found in Ironic'):
     introspection.get_introspection('nobody')
-with refused(exceptions.NotFoundException, 404, 'Could not find node nobody in cache'):
+with refused(exceptions.NotFoundException, 404, 'Node nobody was not found in Ironic'):
     introspection.abort_introspection('nobody', ignore_missing=False)
 with refused(exceptions.NotFoundException, 404, 'Node nobody was not found in Ironic'):
     introspection.start_introspection('nobody')

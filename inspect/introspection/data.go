@@ -13,16 +13,13 @@ import (
 // Data is what the last successful introspection of a node stored: one flat JSON object, `inventory` beside the keys of
 // the plugins; *node.NotFound where nothing is stored.
 func (s *Service) Data(ctx context.Context, ident string) ([]byte, error) {
-	n, err := s.Nodes.Node(ctx, ident)
-	if missing(err) {
-		return nil, notInCache(ident)
-	}
+	n, err := s.owner(ctx, ident, true)
 	if err != nil {
 		return nil, err
 	}
 	stored, err := s.Runs.Inventory(ctx, n.UUID)
 	if missing(err) {
-		return nil, noData(n.UUID)
+		return nil, noData(n.UUID, true)
 	}
 	if err != nil {
 		return nil, err
@@ -30,22 +27,36 @@ func (s *Service) Data(ctx context.Context, ident string) ([]byte, error) {
 	return flat(stored)
 }
 
-func noData(uuid string) error {
-	return &node.NotFound{Text: fmt.Sprintf("Introspection data was not found for node %s", uuid)}
+// owner is the node whose data are asked for.
+func (s *Service) owner(ctx context.Context, ident string, processed bool) (node.Node, error) {
+	n, err := s.Nodes.Node(ctx, ident)
+	if missing(err) && !node.IsUUID(ident) {
+		return n, unknownNode(ident)
+	}
+	if missing(err) {
+		return n, noData(ident, processed)
+	}
+	return n, err
+}
+
+// noData is the inspector's sentence for a node without stored data.
+func noData(uuid string, processed bool) error {
+	word := "False"
+	if processed {
+		word = "True"
+	}
+	return &node.NotFound{Text: fmt.Sprintf("Introspection data not found for node %s, processed=%s", uuid, word)}
 }
 
 // Unprocessed is what the ramdisk of a node reported last, without its logs; *node.NotFound where nothing is stored.
 func (s *Service) Unprocessed(ctx context.Context, ident string) ([]byte, error) {
-	n, err := s.Nodes.Node(ctx, ident)
-	if missing(err) {
-		return nil, notInCache(ident)
-	}
+	n, err := s.owner(ctx, ident, false)
 	if err != nil {
 		return nil, err
 	}
 	r, err := s.Stored.LastReport(ctx, n.UUID)
 	if missing(err) {
-		return nil, noData(n.UUID)
+		return nil, noData(n.UUID, false)
 	}
 	return r.Body, err
 }
@@ -54,7 +65,13 @@ func (s *Service) Unprocessed(ctx context.Context, ident string) ([]byte, error)
 // are now, and the server is left alone. It returns once that is certain to happen. *node.Conflict while an introspection runs,
 // *node.NotFound without one, or without data.
 func (s *Service) Reapply(ctx context.Context, actor node.Actor, ident string, data []byte) error {
+	if _, err := s.owner(ctx, ident, false); err != nil {
+		return err
+	}
 	n, a, err := s.latest(ctx, ident)
+	if missing(err) {
+		return noData(n.UUID, false)
+	}
 	if err != nil {
 		return err
 	}
@@ -65,7 +82,7 @@ func (s *Service) Reapply(ctx context.Context, actor node.Actor, ident string, d
 	held := (*node.Locked)(nil)
 	switch {
 	case missing(err):
-		return noData(n.UUID)
+		return noData(n.UUID, false)
 	case overtaken(err), errors.As(err, &held):
 		return errLocked
 	}

@@ -88,7 +88,7 @@ func inBand(inspectInterface string) bool {
 func (s *Service) Start(ctx context.Context, actor node.Actor, ident string, manageBoot *bool) error {
 	n, err := s.Nodes.Node(ctx, ident)
 	if missing(err) {
-		return &node.NotFound{Text: fmt.Sprintf("Node %s was not found in Ironic", ident)}
+		return unknownNode(ident)
 	}
 	if err != nil {
 		return err
@@ -114,6 +114,9 @@ func (s *Service) Status(ctx context.Context, ident string) (Run, error) {
 // latest finds a node and its latest attempt.
 func (s *Service) latest(ctx context.Context, ident string) (node.Node, node.Attempt, error) {
 	n, err := s.Nodes.Node(ctx, ident)
+	if missing(err) && !node.IsUUID(ident) {
+		return n, node.Attempt{}, unknownNode(ident)
+	}
 	if missing(err) {
 		return n, node.Attempt{}, notInCache(ident)
 	}
@@ -128,6 +131,11 @@ func (s *Service) latest(ctx context.Context, ident string) (node.Node, node.Att
 		return n, a, notInCache(n.UUID)
 	}
 	return n, a, err
+}
+
+// unknownNode is the inspector's sentence for a node that there is not: it asks Ironic for names alone.
+func unknownNode(ident string) error {
+	return &node.NotFound{Text: fmt.Sprintf("Node %s was not found in Ironic", ident)}
 }
 
 // notInCache is the inspector's sentence for a node that it has no record of.

@@ -183,8 +183,10 @@ func TestAbortInEveryState(t *testing.T) {
 
 func TestAbortOfWhatHasNoRecord(t *testing.T) {
 	r := &rack{nodes: []node.Node{{UUID: uuid(9), Name: "fresh"}}}
-	for ident, want := range map[string]string{"nobody": "nobody", "fresh": uuid(9)} {
-		if got := kind(service(r).Abort(t.Context(), node.Actor{}, ident)); got != "*node.NotFound Could not find node "+want+" in cache" {
+	for ident, want := range map[string]string{
+		"nobody": "Node nobody was not found in Ironic", uuid(8): "Could not find node " + uuid(8) + " in cache", "fresh": "Could not find node " + uuid(9) + " in cache",
+	} {
+		if got := kind(service(r).Abort(t.Context(), node.Actor{}, ident)); got != "*node.NotFound "+want {
 			t.Errorf("%s: got %q", ident, got)
 		}
 	}
@@ -332,10 +334,10 @@ func TestDataIsOneFlatDocument(t *testing.T) {
 func TestDataThatIsNotThere(t *testing.T) {
 	r := &rack{}
 	r.add(node.RunWaiting, "agent")
-	if _, err := service(r).Data(t.Context(), "n1"); kind(err) != "*node.NotFound Introspection data was not found for node "+uuid(1) {
+	if _, err := service(r).Data(t.Context(), "n1"); kind(err) != "*node.NotFound Introspection data not found for node "+uuid(1)+", processed=True" {
 		t.Errorf("got %v", err)
 	}
-	if _, err := service(r).Data(t.Context(), "nobody"); kind(err) != "*node.NotFound Could not find node nobody in cache" {
+	if _, err := service(r).Data(t.Context(), "nobody"); kind(err) != "*node.NotFound Node nobody was not found in Ironic" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -393,8 +395,8 @@ func TestReapplyTellsWhatStandsAgainstIt(t *testing.T) {
 		fails error
 		want  string
 	}{
-		"an unknown node":     {"nobody", nil, "*node.NotFound Could not find node nobody in cache"},
-		"nothing stored":      {"n1", &node.NotFound{What: "Report", Ident: "x"}, "*node.NotFound Introspection data was not found for node " + uuid(1)},
+		"an unknown node":     {"nobody", nil, "*node.NotFound Node nobody was not found in Ironic"},
+		"nothing stored":      {"n1", &node.NotFound{What: "Report", Ident: "x"}, "*node.NotFound Introspection data not found for node " + uuid(1) + ", processed=False"},
 		"a node that is held": {"n1", &node.Locked{Node: uuid(1), Holder: "rack1"}, "*node.Conflict Node locked, please, try again later"},
 		"somebody was first":  {"n1", node.ErrLost, "*node.Conflict Node locked, please, try again later"},
 		"a bad report":        {"n1", node.Invalidf("no interfaces"), "*node.Invalid no interfaces"},
@@ -414,7 +416,7 @@ func TestUnprocessedDataAreWhatWasReported(t *testing.T) {
 	if got, err := service(r).Unprocessed(t.Context(), "n1"); err != nil || string(got) != `{"inventory":{},"x":1e3}` {
 		t.Errorf("got %s, %v", got, err)
 	}
-	for ident, want := range map[string]string{"n2": "*node.NotFound Introspection data was not found for node " + uuid(2), "nobody": "*node.NotFound Could not find node nobody in cache"} {
+	for ident, want := range map[string]string{"n2": "*node.NotFound Introspection data not found for node " + uuid(2) + ", processed=False", "nobody": "*node.NotFound Node nobody was not found in Ironic"} {
 		if _, err := service(r).Unprocessed(t.Context(), ident); kind(err) != want {
 			t.Errorf("%s: got %q", ident, kind(err))
 		}

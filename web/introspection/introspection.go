@@ -59,6 +59,9 @@ func Register(app *fiber.App, o Options) {
 
 	app.Get("/", a.versions)
 	app.Get("/v1", a.resources)
+	app.Get("/:version", func(c *fiber.Ctx) error {
+		return &fault{fiber.StatusNotFound, "Version " + unescaped(c.Params("version")) + " not found."}
+	})
 	app.Post("/v1/continue", a.report)
 
 	// Everything above is public.
@@ -107,8 +110,8 @@ type resource struct {
 // resources lists what is served, and nothing else.
 func (a *api) resources(c *fiber.Ctx) error {
 	return c.JSON(map[string][]resource{"resources": {
-		{"introspection", a.self(c, "/v1/introspection")},
 		{"continue", a.self(c, "/v1/continue")},
+		{"introspection", a.self(c, "/v1/introspection")},
 		{"rules", a.self(c, "/v1/rules")},
 	}})
 }

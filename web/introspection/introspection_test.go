@@ -38,7 +38,7 @@ func TestDiscovery(t *testing.T) {
 	base := serve(t, newRack(), nil)
 	for path, want := range map[string]string{
 		"/":   `{"versions":[{"status":"CURRENT","id":"1.18","links":[{"rel":"self","href":"` + base + `/v1"}]}]}`,
-		"/v1": `{"resources":[{"name":"introspection","links":[{"rel":"self","href":"` + base + `/v1/introspection"}]},{"name":"continue","links":[{"rel":"self","href":"` + base + `/v1/continue"}]},{"name":"rules","links":[{"rel":"self","href":"` + base + `/v1/rules"}]}]}`,
+		"/v1": `{"resources":[{"name":"continue","links":[{"rel":"self","href":"` + base + `/v1/continue"}]},{"name":"introspection","links":[{"rel":"self","href":"` + base + `/v1/introspection"}]},{"name":"rules","links":[{"rel":"self","href":"` + base + `/v1/rules"}]}]}`,
 	} {
 		if a := call(t, "GET", base+path, "", ""); a.status != 200 || a.text != want {
 			t.Errorf("%s: got %d %s", path, a.status, a.text)
@@ -53,22 +53,22 @@ func TestErrors(t *testing.T) {
 		status             int
 		text               string
 	}{
-		{"an unknown version of the API", "GET", "/v2", 404, "Not Found"},
+		{"an unknown version of the API", "GET", "/v2", 404, "Version v2 not found."},
 		{"a rule without a body", "POST", "/v1/rules", 400, "Invalid data: expected a JSON object, got no JSON"},
 		{"a rule that is not there", "GET", "/v1/rules/" + one, 404, "Rule " + one + " was not found"},
 		{"nor can be deleted", "DELETE", "/v1/rules/" + one, 404, "Rule " + one + " was not found"},
 		{"a rule that has no UUID", "GET", "/v1/rules/x%20y", 404, "Rule x y was not found"},
-		{"no raw data", "GET", "/v1/introspection/n2/data/unprocessed", 404, "Introspection data was not found for node " + two},
-		{"raw data of a stranger", "GET", "/v1/introspection/nobody/data/unprocessed", 404, "Could not find node nobody in cache"},
-		{"a reapply for a stranger", "POST", "/v1/introspection/" + nowhere + "/data/unprocessed", 404, "Could not find node " + nowhere + " in cache"},
+		{"no raw data", "GET", "/v1/introspection/n2/data/unprocessed", 404, "Introspection data not found for node " + two + ", processed=False"},
+		{"raw data of a stranger", "GET", "/v1/introspection/nobody/data/unprocessed", 404, "Node nobody was not found in Ironic"},
+		{"a reapply for a stranger", "POST", "/v1/introspection/" + nowhere + "/data/unprocessed", 404, "Introspection data not found for node " + nowhere + ", processed=False"},
 		{"a reapply while it runs", "POST", "/v1/introspection/n1/data/unprocessed", 409, "Node locked, please, try again later"},
 		{"a wrong method", "DELETE", "/v1/introspection/" + one, 405, "Method Not Allowed"},
 		{"G29: status of a stranger", "GET", "/v1/introspection/" + nowhere, 404, "Could not find node " + nowhere + " in cache"},
 		{"G29: abort of a stranger", "POST", "/v1/introspection/" + nowhere + "/abort", 404, "Could not find node " + nowhere + " in cache"},
-		{"data of a stranger", "GET", "/v1/introspection/" + nowhere + "/data", 404, "Could not find node " + nowhere + " in cache"},
-		{"no data", "GET", "/v1/introspection/n2/data", 404, "Introspection data was not found for node " + two},
+		{"data of a stranger", "GET", "/v1/introspection/" + nowhere + "/data", 404, "Introspection data not found for node " + nowhere + ", processed=True"},
+		{"no data", "GET", "/v1/introspection/n2/data", 404, "Introspection data not found for node " + two + ", processed=True"},
 		{"start of a stranger", "POST", "/v1/introspection/nobody", 404, "Node nobody was not found in Ironic"},
-		{"a name with an escaped sign", "GET", "/v1/introspection/%25zz", 404, "Could not find node %zz in cache"},
+		{"a name with an escaped sign", "GET", "/v1/introspection/%25zz", 404, "Node %zz was not found in Ironic"},
 		{"a bad boolean", "POST", "/v1/introspection/n1?manage_boot=maybe", 400, "Invalid boolean value for manage_boot: maybe"},
 		{"an empty boolean", "POST", "/v1/introspection/n1?manage_boot=", 400, "Invalid boolean value for manage_boot: "},
 		{"unmanaged boot", "POST", "/v1/introspection/n1?manage_boot=False", 400, "manage_boot=false is not possible: this inspector always manages the boot of the nodes that it inspects."},

@@ -1,6 +1,7 @@
 package introspection
 
 import (
+	"bytes"
 	"errors"
 	"net/url"
 	"slices"
@@ -170,6 +171,9 @@ func (a *api) reapply(c *fiber.Ctx) error {
 // report is where ramdisks report; the answer comes once the report is stored (contract.md §6.5).
 func (a *api) report(c *fiber.Ctx) error {
 	who := web.Actor(c, node.SourceRamdisk)
+	if body := bytes.TrimSpace(c.Body()); len(body) > 0 && body[0] != '{' {
+		return node.Invalidf("Invalid data: expected a JSON object, got %s", kindOf(body))
+	}
 	uuid, err := a.Service.Report(c.UserContext(), who, c.Body(), node.Secret(c.Query("attempt")))
 	if err != nil {
 		a.Log.Info("introspection: a ramdisk's report was refused", "from", who.Address, "req", who.RequestID, "err", err)

@@ -314,7 +314,9 @@ func (r *rack) heal(b *testing.B) {
 
 // end stops the appliance and counts the logins that it leaves on the BMCs.
 func (r *rack) end(b *testing.B) {
+	began := time.Now()
 	r.appliance.stop()
+	b.ReportMetric(time.Since(began).Seconds(), "stop-s")
 	var all []simulated
 	must(b, r.control.ask("GET", "/servers", nil, &all))
 	opened, left, overlaps := 0, 0, 0
@@ -328,6 +330,6 @@ func (r *rack) end(b *testing.B) {
 	b.ReportMetric(float64(overlaps), "overlaps")
 	b.ReportMetric(0, "ns/op")
 	if left > 0 || opened == 0 {
-		b.Errorf("%d of %d logins are left on the BMCs", left, opened)
+		b.Errorf("%d of %d logins are left on the BMCs; the appliance's last words:\n%s", left, opened, r.appliance.lastWords())
 	}
 }

@@ -88,6 +88,13 @@ func (p *program) stop() {
 	}
 }
 
+// lastWords are the end of what it logged.
+func (p *program) lastWords() string {
+	const most = 2000
+	s := p.errs.String()
+	return s[max(0, len(s)-most):]
+}
+
 // usage is what a process has used so far.
 type usage struct {
 	at        time.Time

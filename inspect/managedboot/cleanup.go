@@ -128,22 +128,15 @@ func (e exit) powerOff(ctx context.Context, c BMC) (node.Progress, error) {
 }
 
 // off is what follows once the server is off. Where it was found so although its start may have just switched it on, it is
-// looked at some more.
+// looked at some more before anything is taken from it.
 func (e exit) off(ctx context.Context, c BMC, now node.PowerState) (node.Progress, error) {
-	done := node.Progress{Ready: true, Step: "clean-up: done, powered off", Power: now}
-	looks := looksTaken(e.step, stepSettling)
-	switch {
-	case looks >= settling:
-		return done, nil
-	case looks > 0:
+	sent := looksTaken(e.step, stepOffAgain) > 0 || looksTaken(e.step, stepLate) > 0
+	if looks := looksTaken(e.step, stepSettling); e.unstarted && !sent && looks < settling {
 		return node.Progress{Step: fmt.Sprint(stepSettling, looks+1), After: pollOff, Power: now}, nil
 	}
 	// Both are tried: that one thing cannot be removed is no reason to leave the other.
-	p, err := e.empty(ctx, c, done, removeOverride(ctx, c))
-	if p.Ready && e.unstarted && looksTaken(e.step, stepOffAgain) == 0 {
-		p.Ready, p.Step, p.After = false, fmt.Sprint(stepSettling, 1), pollOff
-	}
-	return p, err
+	done := node.Progress{Ready: true, Step: "clean-up: done, powered off", Power: now}
+	return e.empty(ctx, c, done, removeOverride(ctx, c))
 }
 
 // empty takes our medium out and is out's progress then. One that the BMC has been asked for and does not show may still be

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -471,7 +472,7 @@ func TestCleanUpAsksBeforeItEjects(t *testing.T) {
 	if err := l.start(); err != nil {
 		t.Fatal(err)
 	}
-	r.power, l.attempt.Step = node.PowerOff, ""
+	r.power, l.attempt.Step, l.attempt.WaitingAt = node.PowerOff, "", time.Now()
 	asked := 0
 	_, err := l.boot().CleanUp(t.Context(), l.node, l.attempt, func(context.Context) error {
 		if asked++; asked > 1 {

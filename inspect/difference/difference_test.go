@@ -93,6 +93,20 @@ func TestBetween(t *testing.T) {
 	}
 }
 
+// What a server reported may be millions of values beside those that are compared: they cost nothing but their bytes.
+func TestWhatIsNotComparedIsNotDecoded(t *testing.T) {
+	junk := []byte(`{"junk":[` + strings.Repeat("1,", 1<<20) + `1],"extra":{"junk":{` + strings.Repeat(`"a":{},`, 1<<18) + `"b":[]}},"pci_devices":[` + strings.Repeat(`{},`, 1<<18) + `{}]}`)
+	i := node.Inventory{Inventory: []byte(machine), PluginData: junk}
+	allocated := testing.AllocsPerRun(1, func() {
+		if d, err := (difference.Comparer{}).Between(i, i); err != nil || len(d.Parts) != 0 {
+			t.Errorf("%+v, %v", d, err)
+		}
+	})
+	if allocated > 20_000 {
+		t.Errorf("%.0f allocations", allocated)
+	}
+}
+
 func field(name, before, after string) node.FieldChange {
 	return node.FieldChange{Name: name, Before: before, After: after}
 }

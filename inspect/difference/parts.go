@@ -1,9 +1,9 @@
 package difference
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -42,11 +42,11 @@ type machine struct {
 
 func read(i node.Inventory) (machine, error) {
 	m := machine{identity: map[string]string{}, parts: map[string]map[string]part{}}
-	hardware, err := decode(i.Inventory)
+	hardware, err := open(i.Inventory)
 	if err != nil {
 		return m, fmt.Errorf("the inventory of attempt %s: %w", i.AttemptID, err)
 	}
-	plugins, err := decode(i.PluginData)
+	plugins, err := open(i.PluginData)
 	if err != nil {
 		return m, fmt.Errorf("the plugin data of attempt %s: %w", i.AttemptID, err)
 	}
@@ -62,50 +62,64 @@ func read(i node.Inventory) (machine, error) {
 	return m, nil
 }
 
-func decode(doc []byte) (map[string]any, error) {
+// object is one of a stored document, of which only what is asked for is decoded: what a server reported may be millions of values.
+type object map[string]json.RawMessage
+
+// open is a stored document; one that is no object, or has more members than any report that is accepted, has no parts.
+func open(doc []byte) (object, error) {
 	if len(doc) == 0 {
 		return nil, nil
 	}
-	d := json.NewDecoder(bytes.NewReader(doc))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return nil, err
+	if !json.Valid(doc) {
+		return nil, errors.New("it is no JSON")
 	}
-	m, _ := v.(map[string]any) // a stored null has no parts
-	return m, nil
+	return asObject(doc), nil
 }
 
-func under(doc map[string]any, key string) map[string]any {
-	m, _ := doc[key].(map[string]any)
-	return m
+func asObject(v json.RawMessage) object {
+	o, err := inventory.Members(v)
+	if err != nil {
+		return nil
+	}
+	return o
 }
+
+func under(doc object, key string) object { return asObject(doc[key]) }
 
 // list are the objects in a list; the rest of it is skipped.
-func list(doc map[string]any, key string) (out []map[string]any) {
-	all, _ := doc[key].([]any)
-	for _, v := range all[:min(len(all), maxParts)] {
-		if m, ok := v.(map[string]any); ok {
-			out = append(out, m)
+func list(doc object, key string) (out []object) {
+	all, _ := inventory.Elements(doc[key], maxParts) // what is beyond is not compared
+	for _, v := range all {
+		if o := asObject(v); o != nil {
+			out = append(out, o)
 		}
 	}
 	return out
 }
 
+// maxText is the size of a value that is compared.
+const maxText = 4096
+
 // text is a value as it is compared and shown; "" for what says nothing.
-func text(v any) string {
-	if b, ok := v.(bool); ok {
-		if b {
-			return "yes"
-		}
+func text(v json.RawMessage) string {
+	var s string
+	switch {
+	case len(v) == 0, len(v) > maxText:
+		return ""
+	case string(v) == "true":
+		return "yes"
+	case string(v) == "false":
 		return "no"
+	case v[0] == '"':
+		s, _ = inventory.Text(v)
+	case v[0] == '-' || '0' <= v[0] && v[0] <= '9':
+		s = string(v)
 	}
-	s, _ := node.Text(v)
 	return inventory.Known(strings.TrimSpace(inventory.Excerpt(s)))
 }
 
 // add adds a part with the fields that are told of it; from names the key of each.
-func (m machine) add(kind, name string, doc map[string]any, from map[string]string) {
+func (m machine) add(kind, name string, doc object, from map[string]string) {
 	p := part{}
 	for field, key := range from {
 		if v := text(doc[key]); v != "" {
@@ -130,7 +144,7 @@ func (m machine) put(kind, name string, p part) {
 	m.parts[kind][own] = p
 }
 
-func (m machine) system(hardware, extra map[string]any) {
+func (m machine) system(hardware, extra object) {
 	vendor := under(hardware, "system_vendor")
 	product, board := under(under(extra, "system"), "product"), under(under(extra, "system"), "motherboard")
 	for what, v := range map[string]string{
@@ -159,22 +173,22 @@ func (m machine) system(hardware, extra map[string]any) {
 	m.put(kindSystem, "", p)
 }
 
-func (m machine) processors(doc map[string]any) {
+func (m machine) processors(doc object) {
 	m.add(kindProcessor, "", doc, map[string]string{"model": "model_name", "logical processors": "count", "sockets": "socket_count", "architecture": "architecture"})
 }
 
 // modules are the banks that the extra-hardware collector tells of.
-func (m machine) modules(memory map[string]any) {
+func (m machine) modules(memory object) {
 	for name, v := range memory {
-		doc, ok := v.(map[string]any)
-		if !ok || !strings.HasPrefix(name, "bank") || len(m.parts[kindModule]) >= maxParts {
+		doc := asObject(v)
+		if doc == nil || !strings.HasPrefix(name, "bank") || len(m.parts[kindModule]) >= maxParts {
 			continue
 		}
 		m.add(kindModule, inventory.Excerpt(name), doc, map[string]string{"size": "size", "serial": "serial", "product": "product", "manufacturer": "vendor", "slot": "slot"})
 	}
 }
 
-func (m machine) interfaces(hardware, lldp map[string]any) {
+func (m machine) interfaces(hardware, lldp object) {
 	for _, doc := range list(hardware, "interfaces") {
 		name := text(doc["name"])
 		p := part{}
@@ -200,7 +214,7 @@ func (m machine) interfaces(hardware, lldp map[string]any) {
 }
 
 // disks are known by what is printed on them; their names go from one to the other at each boot.
-func (m machine) disks(hardware map[string]any) {
+func (m machine) disks(hardware object) {
 	for _, doc := range list(hardware, "disks") {
 		id := cmp.Or(text(doc["serial"]), text(doc["wwn"]))
 		from := map[string]string{"bytes": "size", "model": "model", "vendor": "vendor", "rotating": "rotational", "WWN": "wwn"}
@@ -211,7 +225,7 @@ func (m machine) disks(hardware map[string]any) {
 	}
 }
 
-func (m machine) pci(devices []map[string]any) {
+func (m machine) pci(devices []object) {
 	for _, doc := range devices[:min(len(devices), maxParts)] {
 		p := part{}
 		if id := strings.Trim(text(doc["vendor_id"])+":"+text(doc["product_id"]), ":"); id != "" {
@@ -227,7 +241,7 @@ func (m machine) pci(devices []map[string]any) {
 }
 
 // bmc has no addresses of the kinds that say "none" (contract.md §6.3).
-func (m machine) bmc(hardware map[string]any) {
+func (m machine) bmc(hardware object) {
 	p := part{}
 	for field, key := range map[string]string{"IPv4 address": "bmc_address", "IPv6 address": "bmc_v6address"} {
 		if a, ok := inventory.KnownAddress(text(hardware[key])); ok {

@@ -124,9 +124,13 @@ func (a *appliance) joinAlone(client *ironic.Client) error {
 	if err != nil {
 		return err
 	}
+	ignored, err := a.settings.hookSettings.ignored()
+	if err != nil {
+		return err
+	}
 	a.conductor = conductor.New(conductor.Needs{
 		Nodes: a.store, Moves: writing{a.store, alone.Writing{Ironic: client, Copies: a.store}}, Attempts: a.store, Ports: a.store, Watched: a.store,
-		Inspections: a.store, Signs: a.store, Rules: a.store, BMCs: noBMCs{}, Reports: reports{hooks: inBand, stored: a.store}, Logs: ramdisklogs.Archives{},
+		Inspections: a.store, Signs: a.store, Rules: a.store, BMCs: noBMCs{}, Reports: reports{hooks: inBand, ignored: ignored, stored: a.store}, Logs: ramdisklogs.Archives{},
 		Comparer: difference.Comparer{}, RuleEngine: ruleEngine{rules.New(rules.Options{Caller: rules.HTTP{}, Log: a.log})},
 		Inspect: map[string]conductor.InspectInterface{alone.Interface: alone.Ramdisk{DNS: net.DefaultResolver}},
 		Clock:   conductor.SystemClock{}, Log: a.log,

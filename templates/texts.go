@@ -89,6 +89,10 @@ var doneTexts = map[string]string{
 	"abort-elsewise":   "Accepted. What was running is aborted.",
 	"reapply":          "Accepted. The report is being applied once more; the history says what came of it.",
 	"accepted-generic": "Accepted.",
+	"machine-accepted": "Accepted as a node. Its BMC has not been asked yet: “Manage” checks it.",
+	"machine-ignored":  "The machine is ignored from now on.",
+	"machine-blocked":  "The machine is blocked from now on.",
+	"machine-restored": "The machine is among the new ones again.",
 }
 
 // Done is the sentence for an accepted action's key; "" for a key that is none.

@@ -8,6 +8,8 @@ type Frame struct {
 	After  string // position in the event stream that the page was drawn at
 	Now    string // when the page was drawn, RFC 3339: the script corrects the browser's clock by it
 	Notice string // what came of the action that led here; "" for none
+	// Discovered is how many unknown machines wait for a decision; "" where discovery is off.
+	Discovered string
 }
 
 // Time is a moment: exact for machines and the title, relative for people. The zero value draws nothing.

@@ -226,7 +226,7 @@ func (a *appliance) serveRoutes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	pages := ui.New(ui.Options{Conductor: a.conductor, Store: a.store, PublicURL: s.PublicURL, InspectTimeout: s.InspectTimeout})
+	pages := ui.New(ui.Options{Conductor: a.conductor, Store: a.store, Discovery: waitingRoom{a.store, a.conductor}, Discovering: s.Discovery, PublicURL: s.PublicURL, InspectTimeout: s.InspectTimeout})
 	a.hub = live.New(live.Options{Store: a.store, Pages: pages, Log: a.log})
 	a.app = web.NewApp(web.AppOptions{Context: ctx, Log: a.log, TrustedProxies: s.TrustedProxies, Errors: []web.ErrorShape{
 		ironic.ErrorShape(), pages.ErrorShape(), {Prefix: "/cagenut", Answer: web.AnswerError, Bodies: true},

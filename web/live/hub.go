@@ -40,6 +40,8 @@ type View struct {
 	Node    string // UUID; "" for the list
 	Attempt string // with a node: the page of one of its attempts
 	Act     bool   // the viewer may act: buttons are drawn
+	// Discovered: the list of discovered machines, instead of that of nodes
+	Discovered bool
 }
 
 // Options are a hub's dependencies and limits. Zero limits mean the defaults.

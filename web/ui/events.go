@@ -13,12 +13,14 @@ import (
 	"cagenut/web/live"
 )
 
-// events is the page's stream: view=list, view=node&node=UUID, or view=attempt with both; after is where the page was drawn. A browser that
+// events is the page's stream: view=list, view=discovered, view=node&node=UUID, or view=attempt with both; after is where the page was drawn. A browser that
 // connects again sends the last event's id instead.
 func (p *Pages) events(c *fiber.Ctx) error {
 	v := live.View{Act: mayAct(c)}
 	switch c.Query("view") {
 	case "list":
+	case "discovered":
+		v = live.View{Discovered: p.o.Discovery != nil} // everybody sees the same
 	case "node":
 		if v.Node = c.Query("node"); !node.IsUUID(v.Node) {
 			return fiber.NewError(fiber.StatusBadRequest, "The address names no node.")
@@ -48,6 +50,9 @@ func (p *Pages) Draw(ctx context.Context, v live.View, uuid string) ([]byte, err
 }
 
 func (p *Pages) changed(ctx context.Context, v live.View, uuid string) ([]templ.Component, error) {
+	if v.Discovered {
+		return p.changedMachine(ctx, uuid)
+	}
 	n, err := p.o.Store.Node(ctx, uuid)
 	var gone *node.NotFound
 	if errors.As(err, &gone) {
@@ -89,6 +94,9 @@ func (p *Pages) DrawCounts(ctx context.Context) ([]byte, error) {
 	parts := []templ.Component{fragment(templates.Count("all", strconv.Itoa(by["all"])))}
 	for _, group := range templates.Groups() {
 		parts = append(parts, fragment(templates.Count(group, strconv.Itoa(by[group]))))
+	}
+	if machines := p.newMachines(ctx); machines != "" {
+		parts = append(parts, fragment(templates.Count("discovered", machines)))
 	}
 	return draw(ctx, append(parts, templates.Title(listTitle(counts)+" · Cagenut"))...)
 }

@@ -57,7 +57,10 @@ type Store interface {
 type Options struct {
 	Conductor Conductor
 	Store     Store
-	Now       func() time.Time // the appliance's clock; time.Now if nil
+	// Discovery is the waiting room; nil: there is none. Discovering says that machines come into it.
+	Discovery   Discovery
+	Discovering bool
+	Now         func() time.Time // the appliance's clock; time.Now if nil
 	// PublicURL is the base of the API in the examples; "" to take it from the request.
 	PublicURL string
 	// InspectTimeout tells when a wait ends by itself; 0: never.
@@ -93,6 +96,7 @@ func (p *Pages) Register(r fiber.Router, hub *live.Hub) {
 	r.Post("/ui/nodes/:ident/power", p.power)
 	p.registerParts(r)
 	p.registerInspections(r)
+	p.registerDiscovered(r)
 }
 
 // RegisterStatic serves style sheet, script and icon. They hold nothing secret and are wanted by the sign-in page too, so
@@ -124,7 +128,7 @@ func (p *Pages) frame(c *fiber.Ctx, title, events string) templates.Frame {
 	return templates.Frame{
 		Title: title, User: user, Events: events, After: p.hub.Position(),
 		Now:    p.o.Now().UTC().Format(time.RFC3339),
-		Notice: templates.Done(c.Query("done")),
+		Notice: templates.Done(c.Query("done")), Discovered: p.newMachines(c.UserContext()),
 	}
 }
 

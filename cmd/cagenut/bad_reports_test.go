@@ -3,13 +3,18 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/gofiber/fiber/v2"
 
 	"cagenut/node"
 )
@@ -182,5 +187,61 @@ func TestOneOddFieldOfAReportIsNamedInTheAttempt(t *testing.T) {
 		if !strings.Contains(notes, want) {
 			t.Errorf("no note says %q: %q", want, run.Notes)
 		}
+	}
+}
+
+// G50: what a ramdisk is answered is what it acts upon: it gives up at 4xx, and comes again at 409 and 5xx.
+func TestTheAnswersThatRamdisksRelyOn(t *testing.T) {
+	a := serveForTest(t, false) // nothing but reports is written
+	writing := func(off bool) {
+		t.Helper()
+		if _, err := a.store.Writer().ExecContext(t.Context(), fmt.Sprintf("PRAGMA query_only=%v", off)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, door := range []struct {
+		app           *fiber.App
+		path, version string
+		accepted      int
+		fields        []string
+	}{
+		{a.app, "/v1/continue_inspection", "", 202, []string{"uuid"}},
+		{a.app, "/v1/continue_inspection", "1.84", 202, []string{"config", "node"}},
+		{a.inspectorApp, "/v1/continue", "", 200, []string{"uuid"}},
+	} {
+		t.Run(door.path+" "+door.version, func(t *testing.T) {
+			n, at := a.nodeIn(node.InspectWait, "agent")
+			post := func(want int, what string) map[string]any {
+				t.Helper()
+				req, err := http.NewRequestWithContext(t.Context(), "POST", "http://127.0.0.1"+door.path+"?attempt="+url.QueryEscape(string(at.Token)), bytes.NewReader(crowdReport(1)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if door.version != "" {
+					req.Header.Set("X-OpenStack-Ironic-API-Version", door.version)
+				}
+				resp, err := door.app.Test(req, -1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer resp.Body.Close()
+				doc := map[string]any{}
+				if err := json.NewDecoder(resp.Body).Decode(&doc); err != nil || resp.StatusCode != want {
+					t.Fatalf("%s: status %d, want %d; %v", what, resp.StatusCode, want, err)
+				}
+				return doc
+			}
+			writing(true)
+			post(500, "the database refuses to be written")
+			writing(false)
+			now, err := a.store.Node(t.Context(), n.UUID)
+			if err != nil || now.ProvisionState != node.InspectWait || now.Reserved() {
+				t.Fatalf("the node is %q, held by %q; %v", now.ProvisionState, now.Reservation, err)
+			}
+			if got := slices.Sorted(maps.Keys(post(door.accepted, "it can be written again"))); !slices.Equal(got, door.fields) {
+				t.Errorf("the answer holds %v, want %v", got, door.fields)
+			}
+			post(404, "a second time")
+		})
 	}
 }

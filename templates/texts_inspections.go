@@ -16,6 +16,7 @@ const (
 	TextNothingBefore = "There is no earlier inspection to compare it with."
 	TextNoResults     = "No results of this inspection are kept."
 	TextNotCompared   = "What was stored of these inspections cannot be compared."
+	TextInShort       = "In short:"
 	TextSince         = "Since the inspection before:"
 	TextSame          = "No difference: the same parts as before."
 	TextNoLogs        = "No logs of the ramdisk came with this inspection, or they are no longer kept."
@@ -29,11 +30,13 @@ const (
 	TextNotTold       = "not told"
 	TextNoFiles       = "There are no files in these logs."
 	TextEmptyFile     = "This file is empty."
-	TextDownloadAll   = "Download everything (tar.gz)"
+	TextDownloadAll   = "Download the archive (tar.gz)"
 	TextWholeFile     = "The whole file"
 	TextHostileLogs   = "Whatever the server sent, as text."
 	TextProven        = "proven: the report carried this attempt's token"
-	TextNotProven     = "not proven: the report came without this attempt's token, and was matched by MAC or BMC address"
+	TextUnproven      = "not proven: the report came without this attempt's token, and was matched by MAC or BMC address"
+	// TextUnprovenNote is the same as a sentence.
+	TextUnprovenNote = "Not proven: the report came without this attempt's token, and was matched by MAC or BMC address."
 )
 
 // ReapplyEffect says what a reapply does; the node stays in its state.
@@ -52,7 +55,7 @@ func ProofText(p node.Proof) string {
 	case node.Proven:
 		return TextProven
 	case node.NotProven:
-		return TextNotProven
+		return TextUnproven
 	}
 	return string(p)
 }

@@ -182,7 +182,7 @@ type Node struct {
 	Attempts          []AttemptLine
 	HowFar            HowFar      // of the inspection that runs
 	Compared          *Difference // the last two inspections that are kept; nil where there are not two
-	Inspections       string      // address of those that are kept
+	Inspections       string      // address where those that are kept are compared; "" where there are not two
 	Reapply           Action      // the zero value where it makes no sense
 	History           []HistoryLine
 	Curl              []string // the same through the API

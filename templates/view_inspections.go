@@ -10,6 +10,18 @@ type HowFar struct {
 	Href   string // the attempt's page; "" where that is open
 }
 
+// words are the sign up to its time.
+func (h HowFar) words() string {
+	text := h.Last
+	if h.Detail != "" {
+		text += " " + h.Detail
+	}
+	if h.At.Exact != "" {
+		text += ","
+	}
+	return text
+}
+
 // SignLine is a line of an attempt's timeline.
 type SignLine struct {
 	Words  string

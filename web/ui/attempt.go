@@ -72,7 +72,7 @@ func (p *Pages) attemptView(ctx context.Context, n node.Node, id string, act boo
 	if a.Outcome != node.Aborted {
 		v.Error = a.Error
 	}
-	if !v.Ended {
+	if a.State == node.RunStarting {
 		v.Step = a.Step
 	}
 	latest := a.ID == n.AttemptID
@@ -195,7 +195,7 @@ func (p *Pages) timeline(a node.Attempt, signs []node.Sign) []templates.SignLine
 	slices.SortStableFunc(events, func(a, b event) int { return a.at.Compare(b.at) })
 	var out []templates.SignLine
 	for i, e := range events {
-		e.line.At, e.line.Stamp = p.past(e.at), p.since(e.at)
+		e.line.At, e.line.Stamp = p.past(e.at), p.shortStamp(e.at)
 		if i > 0 {
 			if after := e.at.Sub(events[i-1].at); after >= time.Second {
 				e.line.After = templates.Later(words(after))

@@ -55,7 +55,7 @@ func summary(parts []node.PartChange) (out []string) {
 	if len(parts) == 1 && parts[0].Name == "" { // there is only one of it
 		var fields []string
 		for _, f := range parts[0].Fields {
-			fields = append(fields, f.Name)
+			fields = append(fields, fieldLine(f).Label)
 		}
 		return []string{templates.OnlyOne(kind, string(parts[0].Change), fields)}
 	}

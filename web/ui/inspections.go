@@ -147,13 +147,14 @@ func (p *Pages) inspectedAt(n node.Node, i node.Inspected) templates.InspectedAt
 	return templates.InspectedAt{Attempt: i.AttemptID, Stamp: stamp(i.At), At: p.past(i.At), Href: attemptURL(n, i.AttemptID)}
 }
 
-// lastTwo is what changed at the inspection that is the newest of those that are kept; nil where there are not two.
-func (p *Pages) lastTwo(ctx context.Context, n node.Node) (*templates.Difference, error) {
-	d, _, err := p.compare(ctx, n, "", "")
+// lastTwo is what changed at the newest inspection that is kept, and the address that tells it in full; nil and "" where there
+// are not two.
+func (p *Pages) lastTwo(ctx context.Context, n node.Node) (d *templates.Difference, address string, err error) {
+	d, _, err = p.compare(ctx, n, "", "")
 	if missing := (*node.NotFound)(nil); errors.As(err, &missing) {
-		return nil, nil
+		return nil, "", nil
 	}
-	return d, err
+	return d, inspectionsURL(n), err
 }
 
 // changesIn is what changed at an inspection since the one before it, or why that is not known.

@@ -48,7 +48,7 @@ func TestADifferenceInOneLine(t *testing.T) {
 		"1 cable moved to another switch port":      {turned(nic, "a", field("switch port", "7", "8"))},
 		"1 network interface changed, 1 link lost":  {turned(nic, "a", field("link", "yes", "no"), field("name", "eno1", "eth0"))},
 		"1 network interface changed":               {turned(nic, "a", field("switch port", "", "7"))},
-		"memory changed (size in MiB)":              {turned("memory", "", field("size in MiB", "131072", "65536"))},
+		"memory changed (size)":                     {turned("memory", "", field("size in MiB", "131072", "65536"))},
 		"system changed (a, b, c, …)":               {turned("system", "", field("a", "", "1"), field("b", "", "1"), field("c", "", "1"), field("d", "", "1"))},
 		"BMC added, 1 PCI device added":             {came("BMC", ""), came("PCI device", "0000:ca:00.0")},
 		"3 flux capacitors added":                   {came("flux capacitor", "1"), came("flux capacitor", "2"), came("flux capacitor", "3")},

@@ -92,8 +92,7 @@ func (p *Pages) nodeView(ctx context.Context, n node.Node, act bool) (templates.
 	if v.HowFar, err = p.howFar(ctx, n); err != nil {
 		return v, err
 	}
-	v.Inspections = inspectionsURL(n)
-	if v.Compared, err = p.lastTwo(ctx, n); err != nil {
+	if v.Compared, v.Inspections, err = p.lastTwo(ctx, n); err != nil {
 		return v, err
 	}
 	history, err := p.o.Store.History(ctx, n.UUID, node.Page{Descending: true, Limit: historyShown})
@@ -168,7 +167,7 @@ func (p *Pages) attemptLine(n node.Node, a node.Attempt) templates.AttemptLine {
 	}
 	l.Look, l.Icon = outcomeLook(a)
 	if a.Proof == node.NotProven {
-		l.Notes = append([]string{"The report is " + templates.TextNotProven + "."}, l.Notes...)
+		l.Notes = append([]string{templates.TextUnprovenNote}, l.Notes...)
 	}
 	if a.State == node.RunReapplying {
 		l.Notes = append([]string{templates.RunSentence(a)}, l.Notes...)

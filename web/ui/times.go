@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"cagenut/templates"
@@ -53,3 +54,6 @@ func (p *Pages) since(t time.Time) string {
 	}
 	return t.UTC().Format("2006-01-02 15:04 UTC")
 }
+
+// shortStamp is a time in a column whose heading says that it is in UTC; of today its time of day alone.
+func (p *Pages) shortStamp(t time.Time) string { return strings.TrimSuffix(p.since(t), " UTC") }

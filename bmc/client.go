@@ -47,7 +47,8 @@ type Media interface {
 	// BeginInsert is Insert without the waiting, which may take minutes while the BMC fetches the image: it returns when the
 	// BMC has been asked, with what it names the work, or "". [Media.Inserted] looks how far that is.
 	BeginInsert(ctx context.Context, m node.Medium) (task string, err error)
-	// Inserted takes one look at a begun insertion: whether the image is in. The error is the work's, where it failed.
+	// Inserted takes one look at a begun insertion: whether the image is in. An error with node.TroubleTask says that it has
+	// failed; any other says nothing of it.
 	Inserted(ctx context.Context, m node.Medium, task string) (bool, error)
 	// Eject empties the drives of a kind, or all with ""; an empty drive is no error.
 	Eject(ctx context.Context, kind node.MediumKind) error

@@ -133,6 +133,7 @@ const (
 	TroubleForeign     Trouble = "foreign"     // something answers that is no BMC of this kind
 	TroubleBusy        Trouble = "busy"        // it stays busy, or refuses because of the state that the server is in
 	TroubleLicence     Trouble = "licence"     // it lacks a licence for what was asked
+	TroubleTask        Trouble = "task"        // what it had accepted has come to nothing, as its task says
 )
 
 func (e *Unreachable) Error() string {

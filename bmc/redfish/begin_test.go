@@ -46,12 +46,30 @@ func TestAnInsertionIsBegunAndLookedAtLater(t *testing.T) {
 			t.Errorf("while it runs: %v, %v", in, err)
 		}
 		tr.docs["/Tasks/1"] = `{"TaskState":"Exception","Messages":[{"Message":"The share cannot be reached."}]}`
-		if in, err := c.Inserted(t.Context(), medium, task); in || err == nil || !strings.Contains(err.Error(), "cannot be reached") {
+		if in, err := c.Inserted(t.Context(), medium, task); in || trouble(err) != node.TroubleTask || !strings.Contains(err.Error(), "cannot be reached") {
 			t.Errorf("after it failed: %v, %v", in, err)
 		}
 		tr.docs["/Tasks/1"], tr.slots["1"].in = `{"TaskState":"Completed"}`, true
 		if in, err := c.Inserted(t.Context(), medium, task); !in || err != nil {
 			t.Errorf("after it was done: %v, %v", in, err)
+		}
+	})
+	t.Run("what the task's address answers is the task's only where it says so", func(t *testing.T) {
+		tr, c, task, err := begin(t, func(*tray) (int, string) { return http.StatusAccepted, `{"@odata.id":"/redfish/v1/Tasks/9"}` })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for code, want := range map[int]node.Trouble{http.StatusBadRequest: node.TroubleTask, http.StatusServiceUnavailable: node.TroubleBusy, http.StatusInternalServerError: ""} {
+			tr.get = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path != task {
+					return false
+				}
+				say(code, refusal("no"))(w)
+				return true
+			}
+			if in, err := c.Inserted(t.Context(), medium, task); in || err == nil || trouble(err) != want {
+				t.Errorf("%d: %v, %v", code, in, err)
+			}
 		}
 	})
 	t.Run("the BMC refuses", func(t *testing.T) {
@@ -77,4 +95,11 @@ func TestOnlyChosenDrivesAreEmptied(t *testing.T) { // G35: what somebody else h
 	if want := []string{"POST /eject/2 {}"}; !slices.Equal(tr.writes(), want) {
 		t.Errorf("sent %v, want %v", tr.writes(), want)
 	}
+}
+
+func trouble(err error) node.Trouble {
+	if u := (*node.Unreachable)(nil); errors.As(err, &u) {
+		return u.Trouble
+	}
+	return ""
 }

@@ -3,7 +3,6 @@ package redfish
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -146,6 +145,8 @@ func (ch *change) glance(path string) (task resource, done bool, err error) {
 	switch {
 	case status(err) == http.StatusNotFound || status(err) == http.StatusGone:
 		return nil, true, nil // finished and forgotten
+	case refused(err) && !busy(err):
+		return nil, false, &taskError{"HTTP status " + reason(err)} // likewise: it is the command's
 	case err != nil:
 		return nil, false, err
 	case !running && object(body)["TaskState"] == nil:
@@ -181,6 +182,11 @@ func taskEnd(task resource) (done bool, err error) {
 	return false, nil
 }
 
+// taskError says that a task has failed: the BMC will not do what it had accepted.
+type taskError struct{ said string }
+
+func (e *taskError) Error() string { return e.said }
+
 func taskFailure(task resource) error {
 	var said []string
 	for _, raw := range items(task["Messages"]) {
@@ -191,5 +197,5 @@ func taskFailure(task resource) error {
 	if len(said) == 0 {
 		said = append(said, "its task ended as "+task.word("TaskState"))
 	}
-	return errors.New(printable(strings.Join(said, " ")))
+	return &taskError{printable(strings.Join(said, " "))}
 }

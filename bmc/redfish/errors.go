@@ -86,6 +86,15 @@ func says(e *schemas.Error) string {
 	return fmt.Sprintf("%d: %s", e.HTTPReturnedStatusCode, printable(strings.Join(parts, " ")))
 }
 
+// reason is what says tells of an error that is an answer.
+func reason(err error) string {
+	var e *schemas.Error
+	if errors.As(err, &e) {
+		return says(e)
+	}
+	return err.Error()
+}
+
 // status is the HTTP status of a BMC's refusal, 0 where there was none.
 func status(err error) int {
 	var e *schemas.Error
@@ -134,7 +143,10 @@ func explain(err error) (kind node.Trouble, hint string) {
 	var cert *tls.CertificateVerificationError
 	var pin *pinError
 	var dns *net.DNSError
+	var task *taskError
 	switch {
+	case errors.As(err, &task):
+		return node.TroubleTask, ""
 	case errors.As(err, &pin):
 		return node.TroublePin, "if the BMC has a new certificate, as after an update or a reset of its settings, set redfish_certificate_sha256 to that; if it has not, somebody stands in between"
 	case errors.As(err, &cert):

@@ -113,7 +113,11 @@ func (c *client) withoutSecret(err error, secret node.Secret) error {
 	if err == nil || secret == "" || !strings.Contains(err.Error(), string(secret)) {
 		return err
 	}
-	return &node.Unreachable{What: "BMC " + c.base, Answered: true, Err: errors.New(strings.ReplaceAll(err.Error(), string(secret), "******"))}
+	masked := &node.Unreachable{What: "BMC " + c.base, Answered: true, Err: errors.New(strings.ReplaceAll(err.Error(), string(secret), node.Mask))}
+	if u := (*node.Unreachable)(nil); errors.As(err, &u) {
+		masked.Trouble = u.Trouble
+	}
+	return masked
 }
 
 // lacking names an ability by what was asked for.

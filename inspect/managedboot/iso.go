@@ -119,7 +119,7 @@ func (i isoStart) insert(ctx context.Context, c BMC) (node.Progress, error) {
 	defer cancel()
 	task, err := m.BeginInsert(asking, i.medium)
 	if err != nil && !late(err) {
-		return i.refused("insert the ISO", err)
+		return i.refused(err)
 	}
 	if err == nil && task == "" {
 		if in, err := m.Inserted(asking, i.medium, ""); in && err == nil {
@@ -129,7 +129,8 @@ func (i isoStart) insert(ctx context.Context, c BMC) (node.Progress, error) {
 	return node.Progress{Step: inserting(1, task), After: pollOn}, nil
 }
 
-// look looks whether the image is in by now. How long that may take is the start's own bound.
+// look looks whether the image is in by now. How long that may take is the start's own bound. A BMC that has accepted the
+// image and does not answer as it should may be inserting it all the same.
 func (i isoStart) look(ctx context.Context, c BMC) (node.Progress, error) {
 	looks, task := insertingAt(i.attempt.Step)
 	m, err := media(c, i.node)
@@ -137,16 +138,19 @@ func (i isoStart) look(ctx context.Context, c BMC) (node.Progress, error) {
 		return node.Progress{}, err
 	}
 	in, err := m.Inserted(ctx, i.medium, task)
-	switch {
+	unreachable := (*node.Unreachable)(nil)
+	switch unsure := errors.As(err, &unreachable); {
 	case in:
 		return i.inserted(), nil
-	case err != nil && !late(err):
-		return i.refused("insert the ISO", err)
+	case unsure && unreachable.Trouble == node.TroubleTask:
+		return i.refused(err)
+	case err != nil && !unsure && !late(err):
+		return node.Progress{}, inserts(err)
 	case task == "" && looks%askAgain == 0:
 		asking, cancel := context.WithTimeout(ctx, insertLimit)
 		defer cancel()
 		if task, err = m.BeginInsert(asking, i.medium); err != nil && !late(err) {
-			return i.refused("insert the ISO", err)
+			return node.Progress{}, inserts(err) // perhaps because it still does what it was asked for at first
 		}
 	}
 	return node.Progress{Step: inserting(looks+1, task), After: pollOn}, nil
@@ -157,14 +161,16 @@ func (i isoStart) inserted() node.Progress {
 }
 
 // refused fails the start. A BMC that has answered is not inserting anything: there is nothing to wait for then.
-func (i isoStart) refused(doing string, err error) (node.Progress, error) {
+func (i isoStart) refused(err error) (node.Progress, error) {
 	p := node.Progress{}
 	silent := (*node.Unreachable)(nil)
 	if !errors.As(err, &silent) || silent.Answered {
 		p.BootMedium = forgotten(i.node)
 	}
-	return p, fmt.Errorf("%s: %w", doing, err)
+	return p, inserts(err)
 }
+
+func inserts(err error) error { return fmt.Errorf("insert the ISO: %w", err) }
 
 // bootCD lets the next boot be from the virtual drive; a server that must not be switched off is rebooted in the same piece.
 func (s start) bootCD(ctx context.Context, c BMC) (node.Progress, error) {

@@ -243,6 +243,7 @@ func TestAnISOComesInAndGoesOut(t *testing.T) {
 func TestAStartFromAnISOThatFails(t *testing.T) {
 	refused := &node.Unreachable{What: "BMC", Answered: true, Err: errors.New("HTTP status 400: cannot read " + ourISO)}
 	silent := &node.Unreachable{What: "BMC", Err: errors.New("connection reset")}
+	failed := &node.Unreachable{What: "BMC", Answered: true, Trouble: node.TroubleTask, Err: refused.Err}
 	for name, c := range map[string]struct {
 		rack   rack
 		change func(*rack, *life)
@@ -251,7 +252,7 @@ func TestAStartFromAnISOThatFails(t *testing.T) {
 	}{
 		"the BMC refuses the image": {rack{server: server{failing: map[string]error{"insert": refused}}}, nil, "insert the ISO: BMC: HTTP status 400: cannot read …/ipa.iso", false},
 		"the BMC is silent":         {rack{server: server{failing: map[string]error{"insert": silent}}}, nil, "insert the ISO: BMC: connection reset", true},
-		"the BMC's task fails":      {rack{server: server{}, task: "/Tasks/1", taskErr: refused}, nil, "insert the ISO: BMC: HTTP status 400", false},
+		"the BMC's task fails":      {rack{server: server{}, task: "/Tasks/1", taskErr: failed}, nil, "insert the ISO: BMC: HTTP status 400", false},
 		"the override is refused":   {rack{server: server{failing: map[string]error{"override cdrom": errBMC}}}, nil, "set the boot device to the virtual CD: redfish: 500", true},
 		"power on is refused":       {rack{server: server{failing: map[string]error{"power on": errBMC}}}, nil, "power on: redfish: 500", true},
 		"the image is not there":    {rack{}, func(_ *rack, l *life) { l.isos.err = errors.New("there is no ISO") }, "there is no ISO", false},
@@ -283,6 +284,46 @@ func TestAStartFromAnISOThatFails(t *testing.T) {
 			}
 			if c.rack.in != "" || c.rack.boot != (node.Boot{}) {
 				t.Errorf("left: %q, %+v", c.rack.in, c.rack.boot)
+			}
+		})
+	}
+}
+
+// A BMC that has accepted the image may insert it, whatever it answers to whoever looks. Were it forgotten, the next boot would
+// lead into the ramdisk.
+func TestALookThatFailsSaysNothingOfTheInsertion(t *testing.T) {
+	broken := &node.Unreachable{What: "BMC", Answered: true, Err: errors.New("HTTP status 500")}
+	begun := func(t *testing.T, r *rack) *life {
+		l := newLife(t, r, node.Node{})
+		for range 4 { // found, cleared, insert, one look
+			if _, err := l.piece(l.starting); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return l
+	}
+	t.Run("a BMC that is busy is looked at again", func(t *testing.T) {
+		r := rack{server: server{power: node.PowerOff}, task: "/Tasks/1", lag: 3, taskErr: broken}
+		l := begun(t, &r)
+		r.taskErr = nil
+		if err := l.start(); err != nil || r.power != node.PowerOn {
+			t.Errorf("%v, the server is %s", err, r.power)
+		}
+	})
+	for name, fail := range map[string]func(*rack){
+		"one that does not let us in any more":                   func(r *rack) { r.taskErr = node.ErrCredentials },
+		"one that refuses to be asked once more, as it is at it": func(r *rack) { r.failing = map[string]error{"insert": broken} },
+	} {
+		t.Run(name+" is waited for by the clean-up", func(t *testing.T) {
+			r := rack{server: server{power: node.PowerOff}, lag: 30}
+			l := begun(t, &r)
+			fail(&r)
+			if err := l.start(); err == nil || r.in != "" || r.power != node.PowerOff {
+				t.Fatalf("%v, %q, %s", err, r.in, r.power)
+			}
+			r.taskErr, r.failing, r.lag = nil, nil, 2
+			if err := l.cleanUp(); err != nil || r.in != "" || r.coming != "" {
+				t.Errorf("%v, left: %q, %q", err, r.in, r.coming)
 			}
 		})
 	}

@@ -23,7 +23,8 @@ type Media interface {
 	// BeginInsert asks for an image to be inserted and does not wait until it is: it returns what the BMC calls the work,
 	// or "". Repeating it is harmless.
 	BeginInsert(ctx context.Context, m node.Medium) (task string, err error)
-	// Inserted takes one look: whether the image is in. The error is the work's, where that failed.
+	// Inserted takes one look: whether the image is in. An error with node.TroubleTask says that the work has failed; any other
+	// says nothing of it.
 	Inserted(ctx context.Context, m node.Medium, task string) (bool, error)
 	// EjectIf empties the drives that chosen picks among those in which something is, and says how many these were.
 	EjectIf(ctx context.Context, chosen func(node.VirtualDrive) bool) (int, error)

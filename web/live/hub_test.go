@@ -74,7 +74,7 @@ func (p *painter) Draw(_ context.Context, v live.View, uuid string) ([]byte, err
 	if p.fail {
 		return nil, errors.New("no ink")
 	}
-	p.drawn[fmt.Sprintf("%v", v)+uuid]++
+	p.drawn[fmt.Sprint(v, uuid)]++
 	return []byte("<" + uuid + "\r\n>"), nil
 }
 
@@ -239,7 +239,7 @@ func TestAFragmentIsDrawnOncePerViewHoweverManyWatch(t *testing.T) {
 	}
 	w.pages.mu.Lock()
 	defer w.pages.mu.Unlock()
-	if n := w.pages.drawn["{  false}a"]; n != 1 {
+	if n := w.pages.drawn[fmt.Sprint(live.View{}, "a")]; n != 1 {
 		t.Errorf("drawn %d times, want once (%v)", n, w.pages.drawn)
 	}
 }

@@ -58,9 +58,6 @@ func TestHealthTellsWhatTheBMCSays(t *testing.T) {
 }
 
 func TestHealthWithoutAskingIsWhatIsKnownOfTheBMC(t *testing.T) {
-	h := newHall()
-	n := h.add("r07-u21", node.Manageable)
-	h.broken = errors.New("the BMC was asked")
 	for name, tc := range map[string]struct {
 		set  func(*node.Node)
 		want string
@@ -71,6 +68,9 @@ func TestHealthWithoutAskingIsWhatIsKnownOfTheBMC(t *testing.T) {
 			`{"reachable":false,"since":"2026-11-30T14:02:11.000Z","error":"BMC 192.0.2.10: no answer"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
+			h := newHall()
+			n := h.add("r07-u21", node.Manageable)
+			h.broken = errors.New("the BMC was asked")
 			tc.set(&h.nodes[h.index(n.UUID)])
 			var got json.RawMessage
 			if status := call(t, "GET", serve(t, h, 0)+"/nodes/r07-u21/health?ask=false", "", &got); status != 200 {

@@ -15,7 +15,8 @@ type Abilities interface {
 	Drives(ctx context.Context) ([]node.VirtualDrive, error)
 	// BeginInsert asks for an image to be inserted: nil is that the BMC has accepted. It returns what the BMC calls the work.
 	BeginInsert(ctx context.Context, m node.Medium) (task string, err error)
-	// Inserted takes one look: whether the image is in. The error is the work's, where that failed.
+	// Inserted takes one look: whether the image is in. An error with node.TroubleTask says that the work has failed; any other
+	// says nothing of it.
 	Inserted(ctx context.Context, m node.Medium, task string) (bool, error)
 	// Eject empties the drives of a kind, or all with "".
 	Eject(ctx context.Context, kind node.MediumKind) error
@@ -100,10 +101,11 @@ func without(err error, secret string) error {
 	if conflict := (*node.Conflict)(nil); errors.As(err, &conflict) {
 		return &node.Conflict{Text: text}
 	}
-	unreachable := (*node.Unreachable)(nil)
-	silent := errors.As(err, &unreachable) && !unreachable.Answered
-	late := unreachable != nil && unreachable.Timeout
-	return &node.Unreachable{What: "BMC", Timeout: late, Answered: !silent, Err: errors.New(text)}
+	masked := &node.Unreachable{What: "BMC", Answered: true, Err: errors.New(text)}
+	if was := (*node.Unreachable)(nil); errors.As(err, &was) {
+		masked.Timeout, masked.Answered, masked.Trouble = was.Timeout, was.Answered, was.Trouble
+	}
+	return masked
 }
 
 // DetachVirtualMedia empties the virtual drives of some kinds, or all of them.
@@ -115,18 +117,14 @@ func (c *Conductor) DetachVirtualMedia(ctx context.Context, actor node.Actor, id
 	if len(kinds) == 0 {
 		kinds = []node.MediumKind{""}
 	}
-	err := c.orders(ctx, actor, ident, "detach_virtual_media", action, func(ctx context.Context, a Abilities) error {
+	return c.ordersMedia(ctx, actor, ident, "detach_virtual_media", action, func(ctx context.Context, n node.Node, a Abilities) error {
 		for _, k := range kinds {
 			if err := a.Eject(ctx, k); err != nil {
 				return err
 			}
 		}
-		return nil
+		return c.unfollow(ctx, actor, n)
 	})
-	if err != nil {
-		return err
-	}
-	return c.unfollow(ctx, actor, ident)
 }
 
 // Indicator reads the light by which people find the server.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"regexp"
 	"time"
 
 	"cagenut/node"
@@ -29,27 +29,46 @@ func (c *Conductor) AttachVirtualMedia(ctx context.Context, actor node.Actor, id
 		return node.Invalidf("image_url has to be an address with http or https.")
 	}
 	action := fmt.Sprintf("attach virtual media %s %s", kind, node.PublicAddress(m.URL))
-	var in bool
-	var task string
-	err = c.orders(ctx, actor, ident, "attach_virtual_media", action, func(ctx context.Context, a Abilities) (err error) {
-		task, in, err = c.attach(ctx, a, m)
-		return without(err, queryOf(m.URL))
+	return c.ordersMedia(ctx, actor, ident, "attach_virtual_media", action, func(ctx context.Context, n node.Node, a Abilities) error {
+		task, in, err := c.attach(ctx, a, m)
+		if err != nil {
+			return without(err, queryOf(m.URL))
+		}
+		if in {
+			return c.unfollow(ctx, actor, n)
+		}
+		return c.follow(ctx, actor, n, m, task)
 	})
-	if err != nil || in {
-		return err
-	}
-	return c.follow(ctx, actor, ident, m, task)
 }
 
-// attach asks the BMC and waits a little. A look that fails once it has accepted leaves the rest to the job, unless it says
-// that the insertion has failed.
+// ordersMedia is orders for what is in the virtual drives. An inspection that has begun while the BMC's turn was waited for
+// may have its own image there.
+func (c *Conductor) ordersMedia(ctx context.Context, actor node.Actor, ident, what, action string, fn func(context.Context, node.Node, Abilities) error) error {
+	n, err := c.Nodes.Node(ctx, ident)
+	if err != nil {
+		return err
+	}
+	return c.orders(ctx, actor, n.UUID, what, action, func(ctx context.Context, a Abilities) error {
+		now, err := c.Nodes.Node(ctx, n.UUID)
+		if err == nil && now.AttemptID != n.AttemptID {
+			err = &node.Conflict{Text: "An inspection of node " + n.UUID + " has begun meanwhile, please retry after it."}
+		}
+		if err != nil {
+			return err
+		}
+		return fn(ctx, now, a)
+	})
+}
+
+// attach asks the BMC and waits a little. A look that fails once it has accepted leaves the rest to the job, unless the
+// insertion has failed, or no later look can find out more.
 func (c *Conductor) attach(ctx context.Context, a Abilities, m node.Medium) (task string, in bool, err error) {
 	if task, err = a.BeginInsert(ctx, m); err != nil {
 		return "", false, err
 	}
 	for end := c.Clock.Now().Add(attachWait); ; {
 		in, err = a.Inserted(ctx, m, task)
-		if in || err != nil && !lateAnswer(err) {
+		if in || err != nil && !unsure(err) {
 			return task, in, err
 		}
 		if !c.Clock.Now().Before(end) {
@@ -63,34 +82,39 @@ func (c *Conductor) attach(ctx context.Context, a Abilities, m node.Medium) (tas
 	}
 }
 
+// followedKey of driver_internal_info names the job that follows a medium: no other one, which may be running or waiting for
+// the BMC at this moment, has still something to say of what is in the drives.
+const followedKey = "followed_medium"
+
 // follow leaves an insertion that goes on to a job. The job keeps no more of the address than everybody may see.
-func (c *Conductor) follow(ctx context.Context, actor node.Actor, ident string, m node.Medium, task string) error {
-	return c.instead(ctx, actor, ident, node.Job{
-		Kind: node.JobMedium, Actor: actor, Deadline: c.Clock.Now().Add(attachPatience), Medium: node.PublicAddress(m.URL), MediumKind: m.Kind, Task: task,
+func (c *Conductor) follow(ctx context.Context, actor node.Actor, n node.Node, m node.Medium, task string) error {
+	id := node.NewUUID()
+	return c.instead(ctx, actor, n, map[string]any{followedKey: id}, node.Job{
+		Kind: node.JobMedium, Node: n.UUID, Actor: actor, Deadline: c.Clock.Now().Add(attachPatience),
+		Medium: node.PublicAddress(m.URL), MediumKind: m.Kind, Task: task, Follows: id,
 	})
 }
 
-// unfollow gives up a job that follows a medium: somebody has taken it out.
-func (c *Conductor) unfollow(ctx context.Context, actor node.Actor, ident string) error {
-	return c.instead(ctx, actor, ident)
+// unfollow gives up the job that follows a medium: it is in, or out, or another one has taken its place.
+func (c *Conductor) unfollow(ctx context.Context, actor node.Actor, n node.Node) error {
+	if n.DriverInternalInfo[followedKey] == nil {
+		return nil
+	}
+	return c.instead(ctx, actor, n, map[string]any{followedKey: nil})
 }
 
 // instead puts jobs in the place of the one that follows a medium of the node, whoever holds that.
-func (c *Conductor) instead(ctx context.Context, actor node.Actor, ident string, jobs ...node.Job) error {
+func (c *Conductor) instead(ctx context.Context, actor node.Actor, n node.Node, internal map[string]any, jobs ...node.Job) error {
 	ctx = context.WithoutCancel(ctx) // the BMC is at it, whether or not somebody still listens
 	for {
-		n, err := c.Nodes.Node(ctx, ident)
-		if err != nil {
-			return err
-		}
-		for i := range jobs {
-			jobs[i].Node = n.UUID
-		}
-		_, err = c.Moves.Move(ctx, node.Move{
+		_, err := c.Moves.Move(ctx, node.Move{
 			Node: n.UUID, From: n.ProvisionState, Held: n.ReservationID, Hold: n.ReservationID, Host: n.Reservation, Actor: actor, At: c.Clock.Now(),
-			CancelJobs: []node.JobKind{node.JobMedium}, Jobs: jobs,
+			CancelJobs: []node.JobKind{node.JobMedium}, Jobs: jobs, Internal: internal,
 		})
 		if !errors.Is(err, node.ErrLost) {
+			return err
+		}
+		if n, err = c.Nodes.Node(ctx, n.UUID); err != nil {
 			return err
 		}
 	}
@@ -98,6 +122,8 @@ func (c *Conductor) instead(ctx context.Context, actor node.Actor, ident string,
 
 // workMedium looks whether a medium is in by now that the BMC has accepted.
 func (c *Conductor) workMedium(ctx context.Context, j node.Job) (time.Duration, error) {
+	step, cancel := context.WithTimeout(ctx, stepTime)
+	defer cancel()
 	n, err := c.Nodes.Node(ctx, j.Node)
 	if missing(err) {
 		return done, nil
@@ -105,32 +131,30 @@ func (c *Conductor) workMedium(ctx context.Context, j node.Job) (time.Duration, 
 	if err != nil {
 		return done, err
 	}
-	step, cancel := context.WithTimeout(ctx, stepTime)
-	defer cancel()
-	in := false
+	in, wanted := false, true
 	err = c.BMCs.Do(step, n, func(b BMC) error {
-		a, ok := b.(Abilities)
-		if !ok {
-			return &node.Unsupported{Driver: n.Driver, Extension: "attach_virtual_media"}
+		// Whoever had the BMC before may have taken the medium out.
+		if n, err = c.Nodes.Node(step, j.Node); missing(err) || err == nil && n.DriverInternalInfo[followedKey] != j.Follows {
+			wanted = false
+			return nil
 		}
-		if in, err = a.Inserted(step, node.Medium{Kind: j.MediumKind, URL: j.Medium}, j.Task); err != nil || in {
+		if err != nil {
 			return err
 		}
-		drives, err := a.Drives(step)
-		for _, d := range drives {
-			in = in || d.Inserted && node.PublicAddress(d.URL) == j.Medium
-		}
+		in, err = c.isIn(step, n, b, j)
 		return err
 	})
 	late := !c.Clock.Now().Before(j.Deadline)
 	switch {
 	case ctx.Err() != nil:
 		return done, ctx.Err()
-	case in:
+	case !wanted:
 		return done, nil
+	case in:
+		return done, c.unfollow(ctx, j.Actor, n)
 	case err == nil && late:
 		err = fmt.Errorf("the BMC accepted it, but does not show it as inserted after %s", attachPatience)
-	case err == nil || lateAnswer(err) && !late:
+	case err == nil || unsure(err) && !late:
 		return 2 * attachPoll, nil
 	}
 	if err := c.mediumFailed(ctx, n, j, fmt.Sprintf("Failed to attach virtual media %s: %s", j.Medium, unquoted(err, j.Medium))); errors.Is(err, node.ErrLost) {
@@ -141,21 +165,33 @@ func (c *Conductor) workMedium(ctx context.Context, j node.Job) (time.Duration, 
 	return done, nil
 }
 
+// isIn asks the BMC. The job does not know the whole address of its medium, which a drive may show.
+func (c *Conductor) isIn(ctx context.Context, n node.Node, b BMC, j node.Job) (bool, error) {
+	a, ok := b.(Abilities)
+	if !ok {
+		return false, &node.Unsupported{Driver: n.Driver, Extension: "attach_virtual_media"}
+	}
+	in, err := a.Inserted(ctx, node.Medium{Kind: j.MediumKind, URL: j.Medium}, j.Task)
+	if err != nil || in {
+		return in, err
+	}
+	drives, err := a.Drives(ctx)
+	for _, d := range drives {
+		in = in || d.Inserted && node.PublicAddress(d.URL) == j.Medium
+	}
+	return in, err
+}
+
 // unquoted is the text of an error without the query that a BMC quotes behind an image's address, which may be secret.
 func unquoted(err error, address string) string {
-	before, after, found := strings.Cut(err.Error(), address+"?")
-	if !found {
-		return before
-	}
-	_, rest, _ := strings.Cut(after, " ")
-	return before + address + " " + rest
+	return regexp.MustCompile(regexp.QuoteMeta(address)+`\?\S*`).ReplaceAllLiteralString(err.Error(), address)
 }
 
 // mediumFailed tells on the node that a medium which was accepted did not come in. Why an inspection ended is worth more in
 // last_error.
 func (c *Conductor) mediumFailed(ctx context.Context, n node.Node, j node.Job, failure string) error {
 	now := c.Clock.Now()
-	m := node.Move{Node: n.UUID, From: n.ProvisionState, Actor: j.Actor, At: now, History: []node.History{{
+	m := node.Move{Node: n.UUID, From: n.ProvisionState, Actor: j.Actor, At: now, Internal: map[string]any{followedKey: nil}, History: []node.History{{
 		NodeUUID: n.UUID, At: now, Severity: node.SeverityError, Type: node.TypeNode, Event: failure, Actor: j.Actor, State: n.ProvisionState, TargetState: n.TargetProvisionState(),
 	}}}
 	if n.ProvisionState != node.InspectFailed {
@@ -165,8 +201,9 @@ func (c *Conductor) mediumFailed(ctx context.Context, n node.Node, j node.Job, f
 	return err
 }
 
-// lateAnswer tells of an answer that did not come in time: it says nothing of what the BMC does.
-func lateAnswer(err error) bool {
-	silent := (*node.Unreachable)(nil)
-	return errors.As(err, &silent) && (silent.Timeout || !silent.Answered) || errors.Is(err, context.DeadlineExceeded)
+// unsure tells of an error that says nothing of what the BMC does about a medium that it has accepted: it was not asked, does
+// not answer as it should, or not in time.
+func unsure(err error) bool {
+	u := (*node.Unreachable)(nil)
+	return errors.As(err, &u) && u.Trouble != node.TroubleTask || errors.Is(err, context.DeadlineExceeded)
 }

@@ -27,7 +27,10 @@ func (c *Conductor) startInspection(ctx context.Context, actor node.Actor, n nod
 			return err
 		}
 	}
-	now := c.Clock.Now()
+	now, cancelled, internal := c.Clock.Now(), []node.JobKind{node.JobCleanUp, node.JobSettle}, map[string]any(nil)
+	if !c.outOfBand(n.Interfaces.Inspect) && n.Interfaces.Boot == node.BootVirtualMedia { // whose image takes the place of any other
+		cancelled, internal = append(cancelled, node.JobMedium), map[string]any{followedKey: nil}
+	}
 	a := node.Attempt{
 		ID: node.NewUUID(), NodeUUID: n.UUID, Interface: n.Interfaces.Inspect, Token: newToken(), State: node.RunStarting, Started: actor, StartedAt: now,
 	}
@@ -35,9 +38,9 @@ func (c *Conductor) startInspection(ctx context.Context, actor node.Actor, n nod
 	_, err = c.Moves.Move(ctx, node.Move{
 		Node: n.UUID, From: n.ProvisionState, Event: node.Inspect, Hold: hold, Host: c.Host, Actor: actor, At: now,
 		LastError: &none, TargetPowerState: &noTarget, PowerAsked: c.startAsks(n), StartedAt: &now, FinishedAt: &time.Time{}, ForgetAgent: true, NewAttempt: &a,
-		CancelJobs: []node.JobKind{node.JobCleanUp, node.JobSettle},
-		Jobs:       []node.Job{{Kind: node.JobStart, Node: n.UUID, Attempt: a.ID, Hold: hold, Deadline: now.Add(c.startLimit(n))}},
-		Audit:      c.accepted(actor, "inspect", n, a.ID, req.Reason),
+		CancelJobs: cancelled, Internal: internal,
+		Jobs:  []node.Job{{Kind: node.JobStart, Node: n.UUID, Attempt: a.ID, Hold: hold, Deadline: now.Add(c.startLimit(n))}},
+		Audit: c.accepted(actor, "inspect", n, a.ID, req.Reason),
 	})
 	return err
 }

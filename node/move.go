@@ -109,4 +109,5 @@ type Job struct {
 	Medium     string
 	MediumKind MediumKind
 	Task       string
+	Follows    string // its name on the node, without which it is not wanted any more
 }

@@ -165,6 +165,10 @@ func (p *Pool) await(ctx context.Context, t *turn, host string) error {
 func (p *Pool) giveUp(ctx context.Context, t *turn, host string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	defer p.running.Done()
+	if t.err != nil { // answered in the same moment: the line may be gone by now, and another in its place
+		return t.err
+	}
 	l := t.line
 	why := "another command still has the BMC"
 	if l.serving == nil && len(l.waiting) > 0 && l.waiting[0] == t {
@@ -176,7 +180,6 @@ func (p *Pool) giveUp(ctx context.Context, t *turn, host string) error {
 		l.waiting = slices.DeleteFunc(l.waiting, func(w *turn) bool { return w == t })
 		p.settle(l)
 	}
-	p.running.Done()
 	return waited(ctx, host, why)
 }
 

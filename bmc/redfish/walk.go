@@ -16,10 +16,11 @@ import (
 
 // Bounds of one walk through a BMC's resources. The largest machine that we have answers of needs some 250 requests.
 const (
-	mostRequests = 1500 // of one walk
-	mostPages    = 100  // of one collection
-	mostMembers  = 2000 // of one collection
-	mostSilences = 3    // requests without an answer, one after the other, after which the BMC counts as gone
+	mostRequests = 1500     // of one walk
+	mostPages    = 100      // of one collection
+	mostMembers  = 2000     // of one collection
+	mostBytes    = 64 << 20 // of all answers of one walk; the largest machine that we have answers of has 1.5 MB
+	mostSilences = 3        // requests without an answer, one after the other, after which the BMC counts as gone
 )
 
 // walk reads many resources for one call of a client, one after the other (quirk 42), each of them once. A resource that is
@@ -32,6 +33,7 @@ type walk struct {
 
 	seen     map[string]resource // by path; nil for what could not be read
 	requests int
+	bytes    int // of their answers
 	silences int
 	fatal    error
 	failed   error // the first answer that was neither a resource nor "there is none"
@@ -102,7 +104,7 @@ func (w *walk) read(path string) resource {
 	case w.ctx.Err() != nil:
 		w.fatal = w.ctx.Err()
 		return nil
-	case w.requests >= mostRequests:
+	case w.requests >= mostRequests, w.bytes >= mostBytes:
 		return nil
 	}
 	w.requests++
@@ -113,7 +115,7 @@ func (w *walk) read(path string) resource {
 		w.note(err)
 		return nil
 	}
-	w.silences = 0
+	w.silences, w.bytes = 0, w.bytes+len(body)
 	r := object(body)
 	if r["error"] != nil && r["@odata.id"] == nil {
 		return nil // an error that calls itself success

@@ -261,6 +261,27 @@ func TestABMCWithThousandsOfMembersIsBounded(t *testing.T) {
 	}
 }
 
+func TestABMCWhoseAnswersHaveNoEndIsBounded(t *testing.T) {
+	p := newPeer(to("Memory", "/Memory"), "", "")
+	var paths []string
+	for i := range 20 {
+		paths = append(paths, fmt.Sprintf("/Memory/%d", i))
+	}
+	p.docs["/Memory"] = links(paths...)
+	asked, padding := 0, strings.Repeat(" ", 15<<20)
+	p.get = func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasPrefix(r.URL.Path, "/redfish/v1/Memory/") {
+			return false
+		}
+		asked++
+		say(http.StatusOK, `{"CapacityMiB":1}`+padding)(w)
+		return true
+	}
+	if h, err := p.client(t, patient()).Hardware(t.Context()); err != nil || len(h.Memory) != 5 || asked != 5 {
+		t.Errorf("%d modules after %d requests of 15 MiB, %v; want 5 and no more", len(h.Memory), asked, err)
+	}
+}
+
 func TestWhatABMCLacksIsSaidSo(t *testing.T) {
 	c := newPeer("", "", "").client(t, patient())
 	if h, err := c.Hardware(t.Context()); err != nil || h.Memory != nil || h.MemoryMiB != 0 || h.SecureBoot != nil || h.BootMode != "" {

@@ -1,8 +1,10 @@
 package conductor_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -92,6 +94,43 @@ func TestPowerActionThatFailsSaysWhyAndFreesTheNode(t *testing.T) {
 	}
 	if h := w.history(n); len(h) != 1 || h[0].Type != node.TypePower || h[0].Actor != operator {
 		t.Errorf("history: %+v", h)
+	}
+}
+
+// deafRack takes commands and answers the first looks at the power badly.
+type deafRack struct {
+	*rack
+	looks int // that fail
+}
+
+type deafBMC struct {
+	conductor.BMC
+	rack *deafRack
+}
+
+func (b deafBMC) Power(ctx context.Context) (node.PowerState, error) {
+	if b.rack.looks--; b.rack.looks >= 0 {
+		return "", &node.Unreachable{What: "BMC 192.0.2.10", Answered: true, Err: errors.New("HTTP status 500")}
+	}
+	return b.BMC.Power(ctx)
+}
+
+func (r *deafRack) Do(ctx context.Context, n node.Node, fn func(conductor.BMC) error) error {
+	return r.rack.Do(ctx, n, func(b conductor.BMC) error { return fn(deafBMC{b, r}) })
+}
+
+func TestPowerActionThatABMCHasAcceptedDoesNotFailWithALook(t *testing.T) {
+	w := newWorld(t, conductor.Settings{})
+	n := w.enrolled(node.Manageable, "agent")
+	bmc := w.rack.of(n.UUID)
+	bmc.set(func(*testBMC) {})
+	w.BMCs = &deafRack{w.rack, 2}
+	w.must(w.SetPower(t.Context(), operator, n.UUID, conductor.PowerRequest{Target: "power on"}))
+	w.work(n.UUID, node.JobPower)
+	w.is(n, node.Manageable, "")
+	same(t, "power_state", w.node(n).PowerState, node.PowerOn)
+	if _, log := bmc.seen(); !slices.Equal(log, []string{"power on"}) {
+		t.Errorf("it sent %v", log)
 	}
 }
 

@@ -68,7 +68,8 @@ func (c *Conductor) setPower(ctx context.Context, actor node.Actor, n node.Node,
 	})
 }
 
-// workPower sends a power action once and then looks until the BMC says that it has come about.
+// workPower sends a power action once and then looks until the BMC says that it has come about. A look that fails is no
+// failure of the action.
 func (c *Conductor) workPower(ctx context.Context, j node.Job, round int) (time.Duration, error) {
 	n, err := c.Nodes.Node(ctx, j.Node)
 	if missing(err) {
@@ -80,11 +81,13 @@ func (c *Conductor) workPower(ctx context.Context, j node.Job, round int) (time.
 	step, cancel := context.WithTimeout(ctx, stepTime)
 	defer cancel()
 	var power node.PowerState
+	sent := round > 0
 	err = c.BMCs.Do(step, n, func(b BMC) (err error) {
-		if round == 0 {
+		if !sent {
 			if err := b.SetPower(step, j.Action); err != nil {
 				return err
 			}
+			sent = true
 		}
 		power, err = b.Power(step)
 		return err
@@ -96,7 +99,7 @@ func (c *Conductor) workPower(ctx context.Context, j node.Job, round int) (time.
 	switch {
 	case err == nil && power == j.Action.Result():
 		return done, c.powerEnded(ctx, n, j, power, "")
-	case err != nil && (round == 0 || late):
+	case err != nil && (!sent || late):
 		if failure := c.powerEnded(ctx, n, j, power, fmt.Sprintf("Failed to change power state to '%s'. Error: %s", j.Action.Result(), err)); failure != nil {
 			return done, failure
 		}

@@ -80,7 +80,7 @@ func badReports(t *testing.T) []struct {
 		{"a NUL byte", "", append(with("["+nic+"]"), 0), 400},
 		{"bytes that are no text", "", []byte("\xff\xfe\x00\x01"), 400},
 		{"over 16 MiB", "", bytes.Repeat([]byte(" "), 16<<20+1), 413},
-		{"a bomb", "gzip", zipped(64 << 20), 413},
+		{"a bomb", "gzip", zipped(20 << 20), 413},
 		{"compressed by its word only", "gzip", []byte(`{}`), 400},
 		{"compressed in another way", "br", []byte(`{}`), 415},
 		{"no lookup key", "", with(`[{"name":"ib0","mac_address":"80:00:02:08:fe:80:00:00:00:00"}]`), 400},
@@ -114,12 +114,17 @@ func TestBadReportsChangeNothing(t *testing.T) {
 	}
 	doors := []string{a.base + "/v1/continue_inspection", "http://" + a.inspectorListener.Addr().String() + "/v1/continue"}
 	beforeNode, beforeRun, beforePorts, beforeHistory := state()
+	all := badReports(t)
 	for _, door := range doors {
-		for _, c := range badReports(t) {
-			for _, token := range []string{"", "?attempt=" + url.QueryEscape(string(at.Token))} {
-				if token != "" && c.name == "no lookup key" {
-					continue // the token is one
-				}
+		for i, c := range all {
+			tokens := []string{"", "?attempt=" + url.QueryEscape(string(at.Token))}
+			switch {
+			case c.name == "no lookup key":
+				tokens = tokens[:1] // the token is one
+			case len(c.body) > 1<<16:
+				tokens = tokens[i%2 : i%2+1] // either will do
+			}
+			for _, token := range tokens {
 				t.Run(fmt.Sprintf("%s at %s, token %v", c.name, door[strings.LastIndexByte(door, '/'):], token != ""), func(t *testing.T) {
 					logged.take()
 					req, err := http.NewRequestWithContext(t.Context(), "POST", door+token, bytes.NewReader(c.body))

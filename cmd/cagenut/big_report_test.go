@@ -15,8 +15,7 @@ import (
 // bigReport is one of nearly 16 MiB, 12 MiB of which are logs.
 func bigReport() []byte {
 	const mib = 1 << 20
-	values := strings.TrimSuffix(strings.Repeat("[],", (4*mib-4096)/3), ",")
-	return []byte(`{"inventory":{"interfaces":[{"name":"eno1","mac_address":"02:00:5e:00:00:71"}]},"x":[` + values + `],"logs":"` + strings.Repeat("QUJD", 3*mib) + `"}`)
+	return []byte(`{"inventory":{"interfaces":[{"name":"eno1","mac_address":"02:00:5e:00:00:71"}]},"x":"` + strings.Repeat("y", 4*mib-4096) + `","logs":"` + strings.Repeat("QUJD", 3*mib) + `"}`)
 }
 
 // A report of 16 MiB costs less than 100 MB from the socket to the end of the inspection, with all that is kept of it.

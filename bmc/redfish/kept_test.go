@@ -280,3 +280,21 @@ func TestAKeptSessionShowsItsSecretNowhere(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A node is deleted while something long goes on at its BMC: what goes on must not log in again, for nobody would log out.
+func TestWhatIsStillGoingOnAtAForgottenBMCDoesNotLogInAgain(t *testing.T) {
+	s, kept := startServer(t, sim.Options{}), newDrawer()
+	d := kept.run(t)
+	c := open(t, d, nodeOf(s))
+	if _, err := c.Power(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d.Forget(t.Context(), nodeOf(s))
+	kept.sessionsAre(t, "forgotten", s, 1, 0)
+	if _, err := c.Power(t.Context()); err == nil || !strings.Contains(err.Error(), "changed or removed") {
+		t.Errorf("it goes on: %v", err)
+	}
+	kept.sessionsAre(t, "afterwards", s, 1, 0)
+	ask(t, d, nodeOf(s))
+	kept.sessionsAre(t, "asked anew", s, 2, 1)
+}

@@ -17,6 +17,9 @@ import (
 // until the BMC locks the account.
 var errLogin = errors.New("login")
 
+// errGivenUp ends what is still going on at a connection that was given up: a login there would be nobody's to end.
+var errGivenUp = errors.New("the way to this BMC was changed or removed meanwhile")
+
 // pass is what proves who we are on one request; a nil pass proves nothing.
 type pass struct {
 	session  *session // else Basic
@@ -46,6 +49,7 @@ type auth struct {
 	current  *pass
 	left     []session // of other settings: they are ended before anything else is asked
 	sessions string    // path of the session collection; "" until the service root was read
+	givenUp  bool
 }
 
 // newAuth takes over the sessions that are left of this way in: one to use, if it belongs to exactly these settings.
@@ -72,6 +76,9 @@ func (a *auth) useSessions(path string) {
 func (a *auth) pass(ctx context.Context, t *transport) (*pass, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.givenUp {
+		return nil, errGivenUp
+	}
 	a.endLeft(ctx, t)
 	if a.current != nil {
 		return a.current, nil
@@ -189,7 +196,7 @@ func (a *auth) logout(ctx context.Context, t *transport) (ended []string, err er
 	return ended, err
 }
 
-// release gives up the sessions, as they are.
+// release gives up the sessions, as they are, and with them the connection.
 func (a *auth) release() []session {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -197,7 +204,7 @@ func (a *auth) release() []session {
 	if a.current != nil && a.current.session != nil {
 		all = append(all, *a.current.session)
 	}
-	a.current, a.left = nil, nil
+	a.current, a.left, a.givenUp = nil, nil, true
 	return all
 }
 

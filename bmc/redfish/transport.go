@@ -164,7 +164,7 @@ func (t *transport) once(req *http.Request, body []byte, p *pass) (answer, error
 
 func worthRepeating(a answer, err error) (wait time.Duration, again bool) {
 	switch {
-	case errors.Is(err, errBodyTooLarge), errors.Is(err, errLogin):
+	case errors.Is(err, errBodyTooLarge), errors.Is(err, errLogin), errors.Is(err, errGivenUp):
 		return 0, false
 	case err != nil:
 		return 0, !permanent(err)

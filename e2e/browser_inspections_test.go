@@ -13,7 +13,7 @@ import (
 // one that is not.
 func inspectionDemo(t *testing.T) (a *appliance, silent, well string) {
 	t.Helper()
-	a = start(t, "demo", "--servers", "3", "--silent", "1", "--ipmi", "1", "--report-delay", "500ms", "--power-delay", "200ms", "--listen", "127.0.0.1:0", "--inspector-listen", "127.0.0.1:0")
+	a = start(t, "demo", "--servers", "3", "--silent", "1", "--ipmi", "1", "--virtual-media", "0", "--report-delay", "500ms", "--power-delay", "200ms", "--listen", "127.0.0.1:0", "--inspector-listen", "127.0.0.1:0")
 	until(t, "the name of the wrongly cabled server", func() (ok bool) {
 		silent, ok = a.out.Line("Wrongly cabled: ")
 		return ok
@@ -79,7 +79,7 @@ func TestInABrowserInspectionsAreComparedReadAndAppliedOnceMore(t *testing.T) {
 
 	t.Log("the ramdisk's logs are read as text")
 	w.do(chromedp.Navigate(a.base+"/ui/nodes/"+well), chromedp.WaitVisible("#attempt-"+newest), chromedp.Click("#attempt-"+newest), chromedp.WaitVisible("#logs"))
-	w.holds(`document.querySelector('.timeline').innerText.includes('Lookup by the ramdisk')`)
+	w.holds(`document.querySelector('.timeline').innerText.includes('Kernel or ramdisk fetched')`)
 	w.do(chromedp.Click("#logs"), chromedp.WaitVisible(".files a"), chromedp.Click(".files a"), chromedp.WaitVisible(".logtext"))
 	w.holds(`document.querySelector('.logtext').innerText.length > 10`)
 

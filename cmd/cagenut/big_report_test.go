@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime"
+	"runtime/debug"
 	"runtime/metrics"
 	"strings"
 	"testing"
@@ -23,6 +24,8 @@ func TestABigReportThroughTheWholeAppliance(t *testing.T) {
 	a := serveForTest(t, true)
 	n, at := a.nodeIn(node.InspectWait, "agent")
 	body := bigReport()
+	// What earlier tests left alive would let dead objects of this one lie about for longer than in an appliance alone.
+	defer debug.SetGCPercent(debug.SetGCPercent(50))
 	peak := watchHeap()
 	status, _, answer := a.send("POST", "/v1/continue_inspection?attempt="+url.QueryEscape(string(at.Token)), "", body)
 	if status != http.StatusAccepted {

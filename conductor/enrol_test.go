@@ -163,6 +163,23 @@ func TestPowerActionThatTheServerNeverObeysEndsAtItsDeadline(t *testing.T) {
 	}
 }
 
+// The promise of the abort: no power action that nobody limited keeps an inspection from being stopped for long.
+func TestPowerActionOfAServerThatIsInspectedIsSoonOver(t *testing.T) {
+	w := newWorld(t, conductor.Settings{})
+	n, _ := w.waiting("agent")
+	w.rack.of(n.UUID).set(func(b *testBMC) { b.stuck = node.PowerOn })
+	w.must(w.SetPower(t.Context(), operator, n.UUID, conductor.PowerRequest{Target: "soft power off"}))
+	if err := w.ask(n, node.Abort); !errors.As(err, new(*node.Locked)) {
+		t.Errorf("while it goes on: %v", err)
+	}
+	began := w.clock.Now()
+	w.work(n.UUID, node.JobPower)
+	if took := w.clock.Now().Sub(began); took > time.Minute {
+		t.Errorf("it took %s", took)
+	}
+	w.must(w.ask(n, node.Abort))
+}
+
 func TestPatchAndDeleteWhileInspecting(t *testing.T) {
 	rename := func(n node.Node) (node.Node, error) {
 		n.Description = "left of the door"

@@ -10,9 +10,8 @@ import (
 )
 
 const (
-	// How long is waited for a request that names no timeout: an operating system takes its time to shut down.
 	powerTimeout = time.Minute
-	softTimeout  = 10 * time.Minute
+	softTimeout  = 10 * time.Minute // an operating system takes its time to shut down
 	powerPoll    = time.Second
 )
 
@@ -43,16 +42,12 @@ func (c *Conductor) setPower(ctx context.Context, actor node.Actor, n node.Node,
 	if err := c.BMCs.Validate(n); err != nil {
 		return err
 	}
-	wait := req.Timeout
-	switch {
-	case wait != 0:
-	case soft:
-		wait = softTimeout
-	default:
-		wait = powerTimeout
-	}
 	return c.whenFree(ctx, n, func(n node.Node) error {
 		now, none, target, hold := c.Clock.Now(), "", action.Result(), node.NewUUID()
+		wait := req.Timeout
+		if wait == 0 {
+			wait = powerPatience(soft, n.ProvisionState)
+		}
 		last := &none
 		if n.ProvisionState == node.InspectFailed {
 			last = nil // why an inspection ended is worth more than that a power action began
@@ -66,6 +61,15 @@ func (c *Conductor) setPower(ctx context.Context, actor node.Actor, n node.Node,
 		})
 		return err
 	})
+}
+
+// powerPatience is how long is waited for a request that names no timeout. While a power action goes on an inspection can be
+// neither aborted nor timed out: there it is short whatever the action.
+func powerPatience(soft bool, s node.State) time.Duration {
+	if soft && s != node.InspectWait {
+		return softTimeout
+	}
+	return powerTimeout
 }
 
 // workPower sends a power action once and then looks until the BMC says that it has come about. A look that fails is no

@@ -211,7 +211,8 @@ func TestAbortWhoseAnswerWasLostEndsInTheNameOfWhoAsked(t *testing.T) {
 	w.foreign.set(func() {
 		w.foreign.abortErr = &node.Unreachable{What: "inspector 192.0.2.2", Timeout: true, Err: context.DeadlineExceeded}
 	})
-	if err := w.ask(n, node.Abort); err == nil {
+	err := w.SetProvisionState(t.Context(), operator, n.UUID, conductor.ProvisionRequest{Target: "abort", Reason: "wrong rack", KeepPowerOn: true})
+	if err == nil {
 		t.Fatal("the abort was accepted")
 	}
 	w.foreign.set(func() { w.foreign.state, w.foreign.failure = node.RunError, "Canceled by operator" })
@@ -220,9 +221,58 @@ func TestAbortWhoseAnswerWasLostEndsInTheNameOfWhoAsked(t *testing.T) {
 	a := w.attempt(w.node(n))
 	same(t, "outcome", a.Outcome, node.Aborted)
 	same(t, "ended by", a.Ended.User, "rosa")
+	same(t, "reason", a.Reason, "wrong rack")
+	same(t, "power is kept on", a.KeepPowerOn, true)
 	if h := finals(w.history(n)); len(h) != 1 || h[0].Actor != operator {
 		t.Errorf("final history: %+v", h)
 	}
+}
+
+// The inspector ends the run before it answers, and a round of the poll may see that first: it is the same abort.
+func TestAbortThatThePollSeesBeforeItsAnswerComesIsAnswered(t *testing.T) {
+	w := newWorld(t, conductor.Settings{})
+	n, _ := w.waiting("inspector")
+	w.rounds(func(tick func(time.Duration)) {
+		w.foreign.set(func() {
+			w.foreign.during = func() {
+				w.foreign.set(func() {
+					w.foreign.during, w.foreign.state, w.foreign.failure = nil, node.RunError, "Canceled by operator"
+				})
+				tick(15 * time.Second)
+			}
+		})
+		w.must(w.SetProvisionState(t.Context(), operator, n.UUID, conductor.ProvisionRequest{Target: "abort", Reason: "wrong rack", KeepPowerOn: true}))
+	})
+	w.is(n, node.InspectFailed, abortedText)
+	a := w.attempt(n)
+	same(t, "ended by", a.Ended.User, "rosa")
+	same(t, "reason", a.Reason, "wrong rack")
+	same(t, "power is kept on", a.KeepPowerOn, true)
+	same(t, "aborts", w.foreign.aborts, 1)
+}
+
+// Two may ask at once: the refusal of the one does not forget the other, whose answer is not known.
+func TestARefusedAbortDoesNotForgetWhoElseAsked(t *testing.T) {
+	w := newWorld(t, conductor.Settings{})
+	n, _ := w.waiting("inspector")
+	w.foreign.set(func() {
+		w.foreign.abortErr = &node.Conflict{Text: "Failed to abort inspection: the node is locked"}
+		w.foreign.during = func() {
+			w.clock.advance(time.Second)
+			w.foreign.set(func() {
+				w.foreign.during = nil
+				w.foreign.abortErr = &node.Unreachable{What: "inspector 192.0.2.2", Timeout: true, Err: context.DeadlineExceeded}
+			})
+			other := node.Actor{User: "ines", Source: node.SourceAPI}
+			if err := w.SetProvisionState(t.Context(), other, n.UUID, conductor.ProvisionRequest{Target: "abort"}); err == nil {
+				t.Error("the other abort was accepted")
+			}
+		}
+	})
+	if err := w.ask(n, node.Abort); err == nil {
+		t.Fatal("the abort was accepted")
+	}
+	same(t, "asked by", w.attempt(n).AbortAsked.User, "ines")
 }
 
 // The caller may be gone when the inspector says yes: what it has ended must end here too.

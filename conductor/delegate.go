@@ -58,6 +58,7 @@ func (c *Conductor) pollNode(ctx context.Context, d Delegate, n node.Node) error
 	case state == node.RunError && failure == cancelledText && !a.AbortAskedAt.IsZero():
 		return c.end(ctx, a.AbortAsked, n, a, "", node.Abort, node.Ending{
 			Outcome: node.Aborted, LastError: "Inspection was aborted by request.", Error: cancelledText, CleanUp: true, Notes: a.Notes,
+			Reason: a.Reason, KeepPowerOn: a.KeepPowerOn, Move: node.Move{Audit: c.accepted(a.AbortAsked, "abort", n, a.ID, a.Reason)},
 		})
 	case state == node.RunError:
 		return c.failAttempt(ctx, n, a, "", "ironic-inspector inspection failed: "+failure)

@@ -46,7 +46,7 @@ type Attempts interface {
 	Attempt(ctx context.Context, id string) (node.Attempt, error)
 	// AttemptByToken finds an attempt by the token of its callback URL; *node.NotFound otherwise.
 	AttemptByToken(ctx context.Context, token node.Secret) (node.Attempt, error)
-	// UpdateAttempt stores Step, Notes, AbortAsked and the clean-up fields. lastError, when not nil, replaces the node's
+	// UpdateAttempt stores Step, Notes, AbortAsked with its Reason and KeepPowerOn, and the clean-up fields. lastError, when not nil, replaces the node's
 	// last_error as long as the attempt is the node's latest and the text there still begins with the attempt's ending.
 	UpdateAttempt(ctx context.Context, a node.Attempt, lastError *string) error
 	// SetDivergence notes in what a foreign inspector differs from us; "" when it does not.

@@ -68,7 +68,8 @@ type Attempt struct {
 
 	// Step is how far a start in progress has come; written between the pieces of the start job, shown to people.
 	Step string
-	// AbortAsked is who asked a foreign inspector to abort when its answer is unknown (design.md §4); zero time: nobody.
+	// AbortAsked is who asked a foreign inspector to abort when its answer is unknown (design.md §4), with Reason and
+	// KeepPowerOn; zero time: nobody.
 	AbortAsked   Actor
 	AbortAskedAt time.Time
 

@@ -172,12 +172,12 @@ func (s *Store) UpdateAttempt(ctx context.Context, a node.Attempt, lastError *st
 }
 
 // progress are the columns that UpdateAttempt writes. Whoever read the attempt before it ended must not take back what the
-// end has ordered, so each part is written only in its own time: who asked to abort while the attempt runs, the clean-up
-// while it is pending.
+// end has ordered, so each part is written only in its own time: who asked to abort, and how, while the attempt runs, the
+// clean-up while it is pending.
 func progress(r, now attemptRow) map[string]any {
 	set := map[string]any{"step": r.Step, "notes": r.Notes}
 	if now.EndedAt == 0 {
-		set["abort_asked"], set["abort_asked_at"] = r.AbortAsked, r.AbortAskedAt
+		set["abort_asked"], set["abort_asked_at"], set["reason"], set["keep_power_on"] = r.AbortAsked, r.AbortAskedAt, r.Reason, r.KeepPowerOn
 	}
 	if now.CleanUp == string(node.CleanUpPending) && r.CleanUp != "" {
 		set["clean_up"], set["clean_up_step"] = r.CleanUp, r.CleanUpStep

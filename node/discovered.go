@@ -29,7 +29,7 @@ type Discovered struct {
 	LastAt  time.Time // of the last report, also of one that only counted
 	Times   int       // reports so far
 	Address string    // from which the last report came
-	// ReportAt is when the report came that is kept; Size is what it takes with its logs, compressed, in bytes.
+	// ReportAt is when the report came that is kept; Size is what all of it takes, compressed, in bytes.
 	ReportAt time.Time
 	Size     int64
 	Machine  Machine

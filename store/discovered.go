@@ -109,7 +109,7 @@ func (tx *transaction) discover(d node.Discovery, report discoveredReportRow, ma
 	}
 	r.Times, r.LastAt, r.Address = r.Times+1, micros(d.At), d.Address
 	if report.Report != nil && r.State == string(node.DiscoveredNew) {
-		r.ReportAt, r.Serial, r.Machine, r.Size = micros(d.At), d.Machine.Serial, machine, int64(len(report.Report)+len(report.Logs))
+		r.ReportAt, r.Serial, r.Machine, r.Size = micros(d.At), d.Machine.Serial, machine, int64(len(report.Report)+len(report.Logs)+len(machine))
 		if err := tx.makeRoom(r); err != nil {
 			return discoveredRow{}, err
 		}
@@ -166,12 +166,15 @@ func (tx *transaction) makeRoom(r discoveredRow) error {
 	}
 }
 
-// sameMachine finds the machine among those that are known; nil for none. One that shares a MAC comes before one that
-// shares the serial number.
+// maxNamesakes is how many machines with one serial number are compared: strangers may claim any.
+const maxNamesakes = 50
+
+// sameMachine finds the machine among those that are known, by [node.Machine.Same]; nil for none. One that shares a MAC
+// comes before one that shares the serial number.
 func sameMachine(db *gorm.DB, m node.Machine) (*discoveredRow, error) {
 	for _, by := range []*gorm.DB{
-		db.Where("uuid IN (SELECT uuid FROM discovered_macs WHERE mac IN ?)", m.MACs),
-		db.Where("serial = ? AND serial <> ''", m.Serial),
+		db.Where("uuid IN (SELECT uuid FROM discovered_macs WHERE mac IN ?) AND (serial = '' OR ? = '' OR serial = ?)", m.MACs, m.Serial, m.Serial).Limit(1),
+		db.Where("serial = ? AND serial <> ''", m.Serial).Limit(maxNamesakes),
 	} {
 		var rows []discoveredRow
 		if err := by.Order("id").Find(&rows).Error; err != nil {

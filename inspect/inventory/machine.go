@@ -10,8 +10,8 @@ import (
 
 // How much of a report is told of a machine that nobody knows.
 const (
-	machineText  = 120
-	machineParts = 64
+	machineText  = 80
+	machineParts = 32
 )
 
 // Machine is the report in short, for people who have to decide whether they know the machine. It is bounded, and has

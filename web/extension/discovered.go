@@ -113,6 +113,8 @@ type discoveredList struct {
 
 const (
 	discoveredPath = "/cagenut/v1/discovered"
+	// discoveredMost is how many machines one answer has: what they say of themselves may be long.
+	discoveredMost = 100
 	// allStates is the word of ?state= for all of them.
 	allStates = "all"
 )
@@ -149,7 +151,10 @@ func discoveredOperations() map[string]openapi.Operation {
 	}, states...)}
 	return map[string]openapi.Operation{
 		"list": {Method: "GET", Path: discoveredPath, Does: "List the machines that have reported although no node is them, the newest first.", Tag: tag, May: []int{404},
-			Answers: shows("DiscoveredMachines"), Query: append(pageOf("The UUID of the last one that was seen."), state)},
+			Answers: shows("DiscoveredMachines"), Query: []openapi.Parameter{
+				{Name: "limit", Does: "How many to show; 100 at most.", Kind: openapi.Integer(1, "limit must be a number from 1 on.")},
+				{Name: "marker", Does: "The UUID of the last one that was seen.", Kind: openapi.Text(255)}, state,
+			}},
 		"show": {Method: "GET", Path: one, Does: "Show a discovered machine with the inventory that it reported.", Tag: tag, Answers: shows("DiscoveredMachine")},
 		"accept": {Method: "POST", Path: one + "/accept", Does: "Make a node in enroll of a discovered machine, with its ports, properties and inventory. Its BMC is not touched.", Tag: tag,
 			Body: acceptArguments(), Answers: []openapi.Answer{{Status: 201, Shows: openapi.Shows(openapi.Ref("AcceptedMachine")), Location: true}}, May: []int{409}},
@@ -190,7 +195,7 @@ func (a *api) discovered(c *fiber.Ctx) error {
 	if err != nil {
 		limit = attemptsDefault
 	}
-	limit = min(limit, attemptsMost)
+	limit = min(limit, discoveredMost)
 	f := node.DiscoveredFilter{States: []node.DiscoveredState{node.DiscoveredNew}, Marker: q.Get("marker"), Limit: limit + 1}
 	if said := q.Get("state"); said == allStates {
 		f.States = nil

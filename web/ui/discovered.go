@@ -33,7 +33,12 @@ type Discovery interface {
 	DecideOnMachine(ctx context.Context, actor node.Actor, uuid string, state node.DiscoveredState) error
 }
 
-const machinesURL = "/ui/discovered"
+const (
+	machinesURL = "/ui/discovered"
+	// inventoryShown is how large the inventory of a machine may be that is shown in full, in bytes; that of a usual server is
+	// some ten thousand.
+	inventoryShown = 1 << 20
+)
 
 func machineURL(uuid string) string { return machinesURL + "/" + uuid }
 
@@ -166,6 +171,15 @@ func machineWords(m node.Machine) string {
 	return strings.Join(append(parts, plural(int64(len(m.NICs)), "NIC")), ", ")
 }
 
+// isMachine tells whether a notice is about a machine, of which pages of nodes show nothing.
+func (p *Pages) isMachine(ctx context.Context, uuid string) bool {
+	if p.o.Discovery == nil {
+		return false
+	}
+	_, err := p.o.Discovery.DiscoveredMachine(ctx, uuid)
+	return err == nil
+}
+
 // changedMachine is what a notice means for who looks at the waiting room.
 func (p *Pages) changedMachine(ctx context.Context, uuid string) ([]templ.Component, error) {
 	d, err := p.o.Discovery.DiscoveredMachine(ctx, uuid)
@@ -225,7 +239,7 @@ func (p *Pages) showMachine(c *fiber.Ctx, status int, d node.Discovered, form te
 	var reported struct {
 		Inventory json.RawMessage `json:"inventory"`
 	}
-	if json.Unmarshal(r.Report, &reported) == nil {
+	if json.Unmarshal(r.Report, &reported) == nil && len(reported.Inventory) <= inventoryShown {
 		view.Inventory = p.inventoryView(node.Inventory{Inventory: reported.Inventory, CreatedAt: d.ReportAt})
 	}
 	return render(c, status, templates.MachinePage(view))

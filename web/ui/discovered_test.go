@@ -310,7 +310,13 @@ func TestTheWaitingRoomIsLive(t *testing.T) {
 	page.has(t, `data-events="/ui/events?view=discovered"`)
 	after := regexp.MustCompile(`data-after="([^"]+)"`).FindStringSubmatch(page.body)[1]
 	_, lines := s.stream("/ui/events?view=discovered&after=" + after)
+	_, nodes := s.stream("/ui/events?view=list&after=" + after)
 	r.tell(d.UUID)
+	for nodes.Scan() && !strings.Contains(nodes.Text(), `id="count-discovered">1<`) {
+		if strings.Contains(nodes.Text(), d.UUID) {
+			t.Errorf("the list of nodes is told %s", nodes.Text())
+		}
+	}
 	if row := until(t, lines, `id="row-`+d.UUID+`"`); !strings.Contains(row, "3 reports") {
 		t.Errorf("the row is %s", row)
 	}

@@ -62,6 +62,9 @@ func (p *Pages) changed(ctx context.Context, v live.View, uuid string) ([]templ.
 		if v.Node != "" {
 			return []templ.Component{fragment(templates.NodeGone()), fragment(templates.MoreGone())}, nil
 		}
+		if p.isMachine(ctx, uuid) {
+			return nil, nil
+		}
 		return []templ.Component{fragment(templates.RowGone(uuid))}, nil
 	}
 	if err != nil {

@@ -137,10 +137,11 @@ func startSimulator(tb testing.TB, o sim.Options) *sim.Rack {
 	return r
 }
 
-// newPool is the appliance's, with clients that give up on a BMC sooner.
+// newPool is the appliance's, with clients that soon repeat what failed. They are patient with an answer, however busy the machine:
+// of a login that was given up nobody knows the end.
 func newPool() *bmc.Pool {
 	return bmc.NewPool(map[string]bmc.Driver{
-		node.DriverRedfish: redfish.New(redfish.Options{Try: time.Second, Pause: 5 * time.Millisecond, BusyPause: 5 * time.Millisecond}),
+		node.DriverRedfish: redfish.New(redfish.Options{Try: time.Minute, Pause: 5 * time.Millisecond, BusyPause: 5 * time.Millisecond}),
 		node.DriverIPMI:    ipmi.New(ipmi.Options{}),
 	}, bmc.PoolOptions{})
 }
@@ -193,7 +194,7 @@ func (o *operations) batches(tb testing.TB, n, size int) (first, last footprint)
 // settle waits until no more is there than that, and a failed call has let go of what it held.
 func (o *operations) settle(tb testing.TB, most footprint) footprint {
 	tb.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for {
 		now := measure(tb)
 		if now.goroutines <= most.goroutines && now.files <= most.files {
@@ -235,7 +236,7 @@ func (o *operations) batch(size int) {
 
 // operate does one of the things that are asked of BMCs, the usual ones more often.
 func (o *operations) operate(s *sim.Server, dice int) error {
-	patience := 10 * time.Second
+	patience := 2 * time.Minute
 	if _, hangs := s.ActiveFaults()[sim.FaultHang]; hangs {
 		patience = 100 * time.Millisecond
 	}
@@ -267,7 +268,7 @@ func (o *operations) close(tb testing.TB) {
 	for _, s := range o.servers {
 		s.Heal() // a BMC that is dead for good takes no logout
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	if err := o.pool.Close(ctx); err != nil {
 		tb.Error(err)

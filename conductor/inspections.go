@@ -132,7 +132,7 @@ func (c *Conductor) otherMachine(ctx context.Context, n node.Node, found node.In
 
 // keepLogs takes the logs out of a report that is stored, and gives the report without them. Logs that cannot be kept fail
 // nothing: the inspection is worth more (G25).
-func (c *Conductor) keepLogs(ctx context.Context, a node.Attempt, r node.Report) node.Report {
+func (c *Conductor) keepLogs(ctx context.Context, nodeUUID string, r node.Report) node.Report {
 	archive, rest, err := c.Logs.Split(r.Body)
 	if err != nil || len(rest) == len(r.Body) {
 		return r
@@ -141,8 +141,8 @@ func (c *Conductor) keepLogs(ctx context.Context, a node.Attempt, r node.Report)
 	if archive == nil {
 		return r
 	}
-	if err := c.Inspections.KeepLogs(ctx, node.RamdiskLogs{AttemptID: a.ID, NodeUUID: a.NodeUUID, Archive: archive, At: r.At}, rest); err != nil {
-		c.Log.Error("the logs of a ramdisk could not be kept", "node", a.NodeUUID, "attempt", a.ID, "err", err)
+	if err := c.Inspections.KeepLogs(ctx, node.RamdiskLogs{AttemptID: r.AttemptID, NodeUUID: nodeUUID, Archive: archive, At: r.At}, rest); err != nil {
+		c.Log.Error("the logs of a ramdisk could not be kept", "node", nodeUUID, "attempt", r.AttemptID, "err", err)
 	}
 	return r
 }

@@ -157,6 +157,30 @@ func TestAReportIsAppliedOnceMore(t *testing.T) {
 		w.work(n.UUID, node.JobReapply)
 		same(t, "run", w.attempt(w.node(n)).State, node.RunFinished)
 	})
+	t.Run("one of an attempt before, whose logs stay that attempt's", func(t *testing.T) {
+		w := newWorld(t, conductor.Settings{InspectTimeout: 30 * time.Minute})
+		n := w.enrolled(node.Manageable, "agent")
+		w.portOf(n)
+		n, first := w.inspected(n)
+		w.must(w.post(first.Token, withLogs(t, "", "what happened")))
+		w.clock.advance(3 * time.Hour) // too late for its job, which fails it before it looks at the report
+		w.work(n.UUID, node.JobFinish)
+		n, second := w.inspected(w.node(n))
+		w.rounds(func(tick func(time.Duration)) { tick(31 * time.Minute) })
+		w.must(w.Reapply(t.Context(), operator, n.UUID, nil))
+		w.work(n.UUID, node.JobReapply)
+		same(t, "run", w.attempt(w.node(n)).State, node.RunFinished)
+		if _, err := w.RamdiskLogs(t.Context(), n.UUID, first.ID); err != nil {
+			t.Errorf("logs of the attempt that they came with: %v", err)
+		}
+		var none *node.NotFound
+		if _, err := w.RamdiskLogs(t.Context(), n.UUID, second.ID); !errors.As(err, &none) {
+			t.Errorf("logs of the attempt that had no report: %v", err)
+		}
+		if r, err := w.store.Report(t.Context(), first.ID); err != nil || strings.Contains(string(r.Body), "logs") {
+			t.Errorf("the report still carries its logs, or is gone: %v", err)
+		}
+	})
 	t.Run("not while the node is inspected, nor after an abort, nor without a report", func(t *testing.T) {
 		w := newWorld(t, conductor.Settings{})
 		n := w.enrolled(node.Manageable, "agent")

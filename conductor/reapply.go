@@ -94,7 +94,7 @@ func (c *Conductor) workReapply(ctx context.Context, j node.Job) (time.Duration,
 
 // workUpReport runs the hooks and then the rules on a report.
 func (c *Conductor) workUpReport(ctx context.Context, n node.Node, a *node.Attempt, r node.Report) (workedUp, error) {
-	r = c.keepLogs(ctx, *a, r)
+	r = c.keepLogs(ctx, n.UUID, r)
 	ports, owners, err := c.portsFor(ctx, n, r.Body)
 	if err != nil {
 		return workedUp{}, err

@@ -262,7 +262,7 @@ func (c *Conductor) workFinish(ctx context.Context, j node.Job) (time.Duration, 
 		return done, c.failAttempt(ctx, n, a, j.Hold, fmt.Sprintf("%sthe report could not be worked up within %s", failedToFinish, finishPatience))
 	}
 	c.Sign(ctx, n.UUID, a.ID, node.SignHooks, "")
-	r = c.keepLogs(ctx, a, r)
+	r = c.keepLogs(ctx, n.UUID, r)
 	ports, owners, err := c.portsFor(ctx, n, r.Body)
 	if invalid := (*node.Invalid)(nil); errors.As(err, &invalid) {
 		// Only what a foreign inspector stored comes here unread.

@@ -99,10 +99,13 @@ type Disk struct {
 // GiB is the unit of root-device hints and of `local_gb`.
 const GiB = 1 << 30
 
+// maxTexts is the size of a list of texts that is read.
+const maxTexts = 64 * textLimit
+
 // Texts are the values of a field that hints can compare: one text, or each of a list of them.
 func (d Disk) Texts(key string) []string {
 	v := d.Fields[key]
-	if isNull(v) {
+	if isNull(v) || len(v) > maxTexts {
 		return nil
 	}
 	var s string

@@ -218,7 +218,7 @@ var placeholders = []string{
 	"to be filled by o.e.m.", "system serial number", "system product name", "system manufacturer", "system", "0123456789", "123456789",
 }
 
-// known is the value, or "" for one that a vendor left as it found it (G52).
+// Known is the value, or "" for one that a vendor left as it found it (G52).
 func Known(s string) string {
 	s = strings.TrimSpace(s)
 	if slices.Contains(placeholders, strings.ToLower(s)) || strings.Trim(s, "0. -") == "" {

@@ -16,9 +16,15 @@ type document struct {
 	changed bool
 }
 
+// maxValues is about how many values a document may have to be read: decoded, one takes many times its bytes.
+const maxValues = 200_000
+
 func (d *document) object() (map[string]any, error) {
 	if d.read != nil {
 		return d.read, nil
+	}
+	if bytes.Count(d.raw, []byte(",")) >= maxValues {
+		return nil, fmt.Errorf("cannot be read: the %s holds more than %d values", d.name, maxValues)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(d.raw))
 	decoder.UseNumber()

@@ -183,6 +183,30 @@ func TestTheWorkOfRulesIsBounded(t *testing.T) {
 	}
 }
 
+// A report of 16 MiB may be millions of values: no rule has them decoded.
+func TestADocumentOfTooManyValuesIsNotRead(t *testing.T) {
+	const want = "cannot be read: the plugin data holds more than 200000 values"
+	in := input()
+	in.PluginData = []byte(`{"junk":[` + strings.Repeat("1,", 1<<20) + `1]}`)
+	in.Rules = []node.InspectionRule{aRule(t, `[{"op":"eq","args":{"values":["{plugin_data[junk][0]}",1]}}]`, `[{"op":"set-attribute","args":{"path":"extra/seen","value":true}}]`)}
+	allocated := testing.AllocsPerRun(1, func() {
+		res, err := engine().Apply(t.Context(), in)
+		if err != nil || res.Node.Extra["seen"] != nil || !bytes.Equal(res.PluginData, in.PluginData) || !strings.Contains(strings.Join(res.Notes, " "), want) {
+			t.Errorf("%v, %v, %q", err, res.Node.Extra, res.Notes)
+		}
+	})
+	if allocated > 20_000 {
+		t.Errorf("%.0f allocations", allocated)
+	}
+	in.Rules = []node.InspectionRule{aRule(t, `[]`, `[{"op":"set-plugin-data","args":{"path":"a","value":1}}]`)}
+	if _, err := engine().Apply(t.Context(), in); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("to change it: %v", err)
+	}
+	if trial := engine().Try(t.Context(), in); !strings.Contains(trial.Failure, want) {
+		t.Errorf("to try it: %+v", trial)
+	}
+}
+
 func TestNotesAreBounded(t *testing.T) {
 	res, err := apply(t, aRule(t, `[]`, `[{"op":"log","args":{"msg":"{item}`+strings.Repeat("x", 1000)+`"},"loop":[`+numbers(120)+`]}]`))
 	if err != nil {

@@ -68,6 +68,8 @@ type Driver struct {
 	mu     sync.Mutex
 	worked map[string]way         // by address
 	sdrs   map[string]*repository // by address
+	// unfinished is how far the reading of repositories came that did not end; by address.
+	unfinished map[string]repositoryWalk
 }
 
 // way is how a BMC was reached.
@@ -80,7 +82,7 @@ var _ bmc.Driver = (*Driver)(nil)
 
 // New makes a driver that knows no BMC yet.
 func New(o Options) *Driver {
-	return &Driver{options: o.withDefaults(), worked: map[string]way{}, sdrs: map[string]*repository{}}
+	return &Driver{options: o.withDefaults(), worked: map[string]way{}, sdrs: map[string]*repository{}, unfinished: map[string]repositoryWalk{}}
 }
 
 // Validate checks driver_info without the network.
@@ -114,6 +116,7 @@ func (d *Driver) Forget(_ context.Context, n node.Node) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		delete(d.sdrs, s.address())
+		delete(d.unfinished, s.address())
 	}
 }
 
@@ -161,4 +164,18 @@ func (d *Driver) keepSensors(address string, r *repository) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.sdrs[address] = r
+	delete(d.unfinished, address)
+}
+
+// unfinishedOf is how far an earlier reading of the BMC's sensors came; the zero value for nowhere.
+func (d *Driver) unfinishedOf(address string) repositoryWalk {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.unfinished[address]
+}
+
+func (d *Driver) keepUnfinished(address string, w repositoryWalk) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.unfinished[address] = w
 }

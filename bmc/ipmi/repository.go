@@ -42,7 +42,8 @@ type repositoryWalk struct {
 	done        *repository
 }
 
-// run goes on until w.done is there. What an earlier walk found is taken if the repository has not changed since.
+// run goes on until w.done is there. What an earlier walk found is taken if the repository has not changed since, also if that
+// did not come to its end: slow BMCs take longer than the caller of one walk has time.
 func (w *repositoryWalk) run(ctx context.Context, c *client, s *session) error {
 	for w.done == nil {
 		if !w.begun {
@@ -51,6 +52,7 @@ func (w *repositoryWalk) run(ctx context.Context, c *client, s *session) error {
 			}
 		}
 		if err := w.step(ctx, s); err != nil {
+			c.driver.keepUnfinished(c.address(), *w)
 			return err
 		}
 		if w.done != nil {
@@ -71,6 +73,11 @@ func (w *repositoryWalk) begin(ctx context.Context, c *client, s *session) error
 	if known := c.driver.sensorsOf(c.address()); known != nil && known.stamp == now {
 		w.done = known
 		return nil
+	}
+	if before := c.driver.unfinishedOf(c.address()); w.lost == 0 && before.begun && before.stamp == now {
+		*w = before
+		w.lost = 0
+		return w.reserve(ctx, s)
 	}
 	*w = repositoryWalk{begun: true, stamp: now, lost: w.lost, chunk: firstChunk}
 	if now.records == 0 {

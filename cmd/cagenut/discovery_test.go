@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -145,6 +147,38 @@ func TestAMachineThatNobodyKnowsIsDiscoveredAcceptedAndInspected(t *testing.T) {
 				t.Errorf("a later report: %d %s", status, body)
 			}
 		})
+	}
+}
+
+// Reports as ramdisks really send them.
+func TestRealReportsAreDiscoveredAndAccepted(t *testing.T) {
+	dir := os.Getenv("CAGENUT_SHARED")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "shared")
+	}
+	a := serveForTest(t, false, discovering)
+	for _, name := range []string{"01-inspector-continue-request-apiref.json", "06-hci-node-ipv6-zones-numa.json", "08-infiniband-ipv6-bmc-prefix.json"} {
+		body, err := os.ReadFile(filepath.Join(dir, "payloads", name))
+		if os.IsNotExist(err) && os.Getenv("CAGENUT_REQUIRE_PEERS") != "1" {
+			t.Skipf("the shared folder with real reports is not here (set CAGENUT_SHARED): %s", err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		status, _, answer := a.send("POST", "/v1/continue_inspection", "", body)
+		var found struct{ UUID string }
+		if err := json.Unmarshal(answer, &found); err != nil || status != http.StatusAccepted {
+			t.Fatalf("%s: %d %s", name, status, answer)
+		}
+		if status, _, answer := a.send("POST", "/cagenut/v1/discovered/"+found.UUID+"/accept", "", nil); status != http.StatusCreated {
+			t.Fatalf("accept %s: %d %s", name, status, answer)
+		}
+		if ports := a.get("/v1/ports?node=" + found.UUID)["ports"].([]any); len(ports) == 0 {
+			t.Errorf("%s: no ports", name)
+		}
+		if a.get("/v1/nodes/" + found.UUID + "/inventory")["inventory"] == nil {
+			t.Errorf("%s: no inventory", name)
+		}
 	}
 }
 

@@ -112,7 +112,12 @@ func (o ours) Nodes(context.Context, node.Filter) (all []node.Node, err error) {
 }
 
 func (o ours) CreateNode(_ context.Context, n node.Node, _ node.Audit) (node.Node, error) {
-	if _, err := find(o.copies, n.Name); err == nil {
+	return o.put(n)
+}
+
+// put keeps a copy, unless another has its name.
+func (o ours) put(n node.Node) (node.Node, error) {
+	if other, err := find(o.copies, n.Name); err == nil && other.UUID != n.UUID && n.Name != "" {
 		return n, &node.Exists{Text: "A node with name " + n.Name + " already exists.", Name: true}
 	}
 	o.copies[n.UUID] = n
@@ -120,8 +125,7 @@ func (o ours) CreateNode(_ context.Context, n node.Node, _ node.Audit) (node.Nod
 }
 
 func (o ours) UpdateNode(_ context.Context, n node.Node, _ node.Audit) (node.Node, error) {
-	o.copies[n.UUID] = n
-	return n, nil
+	return o.put(n)
 }
 
 func (o ours) DeleteNode(_ context.Context, n node.Node, _ node.Audit) error {

@@ -107,9 +107,8 @@ func (i *Inspector) copy(ctx context.Context, actor node.Actor, n node.Node, por
 	audit := node.Audit{Actor: actor, Action: "copy", NodeUUID: n.UUID, Result: "accepted"}
 	n.Interfaces = node.Interfaces{Inspect: Interface}
 	err := i.put(ctx, n, audit)
-	if taken := (*node.Exists)(nil); errors.As(err, &taken) {
-		// A name may go on from a node that is gone.
-		if err = i.Forget(ctx); err == nil {
+	if taken := (*node.Exists)(nil); errors.As(err, &taken) && taken.Name {
+		if err = i.freeName(ctx, n.Name, audit); err == nil {
 			err = i.put(ctx, n, audit)
 		}
 	}
@@ -117,6 +116,23 @@ func (i *Inspector) copy(ctx context.Context, actor node.Actor, n node.Node, por
 		return fmt.Errorf("keep a copy of node %s: %w", n.UUID, err)
 	}
 	return i.copyPorts(ctx, n.UUID, ports, audit)
+}
+
+// freeName takes a name from the copy that has it: it is another node's in Ironic by now, where names are moved on and exchanged.
+func (i *Inspector) freeName(ctx context.Context, name string, audit node.Audit) error {
+	old, err := i.Copies.Node(ctx, name)
+	if missing(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if old.Reserved() {
+		return &node.Locked{Node: old.UUID, Holder: old.Reservation}
+	}
+	old.Name, audit.NodeUUID = "", old.UUID
+	_, err = i.Copies.UpdateNode(ctx, old, audit)
+	return err
 }
 
 func (i *Inspector) put(ctx context.Context, n node.Node, audit node.Audit) error {

@@ -114,8 +114,27 @@ func TestANameThatHasMovedOn(t *testing.T) {
 	if err := w.inspector().Start(t.Context(), node.Actor{}, "n1", &no); err != nil {
 		t.Fatal(err)
 	}
-	if _, kept := w.copies[uuid(9)]; kept || w.copies[uuid(1)].Name != "n1" {
+	if w.copies[uuid(9)].Name != "" || w.copies[uuid(1)].Name != "n1" {
 		t.Errorf("the copies are %+v", w.copies)
+	}
+}
+
+// Somebody had mixed up two servers: both are there, and each has the other's name now.
+func TestTwoNodesThatHaveExchangedTheirNames(t *testing.T) {
+	w := newWorld()
+	i := w.inspector()
+	for _, names := range [][2]string{{"n1", "n2"}, {"n2", "n1"}} {
+		for k, name := range names {
+			withNode(w, k+1, func(n *node.Node) { n.Name = name })
+		}
+		for k := range names {
+			if err := i.Start(t.Context(), node.Actor{}, uuid(k+1), &no); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if w.copies[uuid(1)].Name != names[0] || w.copies[uuid(2)].Name != names[1] {
+			t.Errorf("the copies are %+v", w.copies)
+		}
 	}
 }
 

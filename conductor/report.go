@@ -184,7 +184,7 @@ func (c *Conductor) accept(ctx context.Context, actor node.Actor, n node.Node, p
 
 // refuse turns a report away, and counts it where it is plain which attempt it came too late for.
 func (c *Conductor) refuse(ctx context.Context, actor node.Actor, k Keys, all []Candidate, why error) error {
-	c.Log.Info("report refused", "macs", k.MACs, "why", why.Error())
+	c.Log.Info("report refused", "from", actor.Address, "macs", k.MACs, "why", why.Error())
 	for _, cand := range all {
 		if cand.Waiting || len(cand.MACs) == 0 {
 			continue

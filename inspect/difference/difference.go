@@ -29,7 +29,14 @@ func (Comparer) Between(before, after node.Inventory) (node.Difference, error) {
 		return d, err
 	}
 	d.Identity = append(d.Identity, identity(was.identity, is.identity)...)
+	if !was.switches || !is.switches {
+		was.withoutSwitches()
+		is.withoutSwitches()
+	}
 	for _, kind := range kinds {
+		if !was.told[kind] || !is.told[kind] {
+			continue
+		}
 		d.Parts = append(d.Parts, changes(kind, was.parts[kind], is.parts[kind])...)
 	}
 	return d, nil

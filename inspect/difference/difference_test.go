@@ -65,6 +65,9 @@ func TestBetween(t *testing.T) {
 				field("board serial number", "B1", "B2"), field("serial number", "EB100-0001", "EB100-0002"), field("system UUID", "9C0E", "9C0F")}}}},
 		{name: "a serial number that is a placeholder now tells of no other machine (G52)", swap: []swap{{"EB100-0001", "To Be Filled By O.E.M."}},
 			parts: []node.PartChange{{Kind: "system", Change: node.PartChanged, Fields: []node.FieldChange{field("serial number", "EB100-0001", "")}}}},
+		{name: "what a report has no section for is not gone", swap: []swap{{`"pci_devices":[`, `"other_devices":[`}, {`"parsed_lldp"`, `"other"`}, {`"memory":{"bank:0"`, `"remembered":{"bank:0"`}, {`"memory":{"total"`, `"remembered":{"total"`}}},
+		{name: "an empty section says that there are none", swap: []swap{{`[{"vendor_id":"8086","product_id":"1563","class":"020000","revision":"01","bus":"0000:3b:00.0"}]`, `[]`}}, parts: []node.PartChange{
+			{Kind: "PCI device", Name: "0000:3b:00.0", Change: node.PartRemoved, Fields: []node.FieldChange{field("class", "020000", ""), field("device", "8086:1563", ""), field("revision", "01", "")}}}},
 		{name: "odd types count as not told", swap: []swap{{`"count":24`, `"count":[24]`}}, parts: []node.PartChange{
 			{Kind: "processors", Change: node.PartChanged, Fields: []node.FieldChange{field("logical processors", "24", "")}}}},
 	} {

@@ -38,10 +38,14 @@ type part map[string]string
 type machine struct {
 	identity map[string]string
 	parts    map[string]map[string]part
+	// told are the kinds that the report has a section for, be it an empty one: a ramdisk without a collector says nothing.
+	told map[string]bool
+	// switches tells whether the report has what the switches said.
+	switches bool
 }
 
 func read(i node.Inventory) (machine, error) {
-	m := machine{identity: map[string]string{}, parts: map[string]map[string]part{}}
+	m := machine{identity: map[string]string{}, parts: map[string]map[string]part{}, told: map[string]bool{}}
 	hardware, err := open(i.Inventory)
 	if err != nil {
 		return m, fmt.Errorf("the inventory of attempt %s: %w", i.AttemptID, err)
@@ -59,7 +63,31 @@ func read(i node.Inventory) (machine, error) {
 	m.disks(hardware)
 	m.pci(append(list(plugins, "pci_devices"), list(hardware, "pci_devices")...))
 	m.bmc(hardware)
+	m.told[kindPCI] = has(plugins, "pci_devices") || has(hardware, "pci_devices")
+	m.told[kindModule], m.told[kindDisk], m.told[kindInterface] = has(extra, "memory"), has(hardware, "disks"), has(hardware, "interfaces")
+	for _, kind := range []string{kindSystem, kindProcessor, kindMemory, kindBMC} { // there is one of each, or nothing was told
+		m.told[kind] = len(m.parts[kind]) > 0
+	}
+	m.switches = has(plugins, "parsed_lldp")
 	return m, nil
+}
+
+// has tells whether an object has something under a key.
+func has(doc object, key string) bool {
+	v, there := doc[key]
+	return there && string(v) != "null"
+}
+
+// ofSwitches are the fields of an interface that its switch has told.
+var ofSwitches = map[string]string{"switch": "switch_system_name", "switch chassis": "switch_chassis_id", "switch port": "switch_port_id"}
+
+// withoutSwitches forgets what the switches said.
+func (m machine) withoutSwitches() {
+	for _, p := range m.parts[kindInterface] {
+		for field := range ofSwitches {
+			delete(p, field)
+		}
+	}
 }
 
 // object is one of a stored document, of which only what is asked for is decoded: what a server reported may be millions of values.
@@ -200,7 +228,7 @@ func (m machine) interfaces(hardware, lldp object) {
 			}
 		}
 		neighbour := under(lldp, name)
-		for field, key := range map[string]string{"switch": "switch_system_name", "switch chassis": "switch_chassis_id", "switch port": "switch_port_id"} {
+		for field, key := range ofSwitches {
 			if v := text(neighbour[key]); v != "" {
 				p[field] = v
 			}

@@ -101,6 +101,7 @@ func TestASessionIsClosedAlthoughItsCallerLeaves(t *testing.T) {
 		r.mu.Lock()
 		leave, at, r.reads = cancel, round+1, 0
 		r.mu.Unlock()
+		d.Forget(t.Context(), b.node()) // how far the round before has come
 		start := time.Now()
 		if _, err := able(t, d, b.node()).Sensors(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("round %d: %v, want context.Canceled", round, err)

@@ -146,28 +146,40 @@ func (tx *transaction) keepDiscovered(uuid string, macs []string, report discove
 
 // makeRoom lets machines that nobody has decided about give way to one that comes or grows.
 func (tx *transaction) makeRoom(r discoveredRow) error {
-	for {
-		var others struct{ Machines, Size int64 }
-		if err := tx.Model(&discoveredRow{}).Select("COUNT(*) AS machines, COALESCE(SUM(size), 0) AS size").Where("uuid <> ?", r.UUID).Find(&others).Error; err != nil {
-			return fmt.Errorf("measure the waiting room: %w", err)
-		}
-		if others.Machines < tx.store.maxDiscovered && others.Size+r.Size <= tx.store.maxDiscoveredSize {
-			return nil
-		}
-		oldest := tx.Session(&gorm.Session{NewDB: true}).Model(&discoveredRow{}).Select("id").
-			Where("state = ? AND uuid <> ?", node.DiscoveredNew, r.UUID).Order("last_at, id").Limit(1)
-		gone := tx.Where("id IN (?)", oldest).Delete(&discoveredRow{})
-		if gone.Error != nil {
-			return fmt.Errorf("make room for an unknown machine: %w", gone.Error)
-		}
-		if gone.RowsAffected == 0 {
-			return &node.Conflict{Text: "There is no room for another unknown machine."}
-		}
+	var others struct{ Machines, Size int64 }
+	if err := tx.Model(&discoveredRow{}).Select("COUNT(*) AS machines, COALESCE(SUM(size), 0) AS size").Where("uuid <> ?", r.UUID).Find(&others).Error; err != nil {
+		return fmt.Errorf("measure the waiting room: %w", err)
 	}
+	fits := func() bool {
+		return others.Machines < tx.store.maxDiscovered && others.Size+r.Size <= tx.store.maxDiscoveredSize
+	}
+	if fits() {
+		return nil
+	}
+	var oldest []discoveredRow
+	err := tx.Select("id", "uuid", "size").Where("state = ? AND uuid <> ?", node.DiscoveredNew, r.UUID).Order("last_at, id").Find(&oldest).Error
+	if err != nil {
+		return fmt.Errorf("look for who gives way to an unknown machine: %w", err)
+	}
+	var gone []int64
+	for _, o := range oldest {
+		if fits() {
+			break
+		}
+		others.Machines, others.Size, gone = others.Machines-1, others.Size-o.Size, append(gone, o.ID)
+		tx.notice(node.Notice{NodeUUID: o.UUID})
+	}
+	if !fits() {
+		return &node.Conflict{Text: "There is no room for another unknown machine, please retry later."}
+	}
+	if err := tx.Where("id IN ?", gone).Delete(&discoveredRow{}).Error; err != nil {
+		return fmt.Errorf("make room for an unknown machine: %w", err)
+	}
+	return nil
 }
 
 // maxNamesakes is how many machines with one serial number are compared: strangers may claim any.
-const maxNamesakes = 50
+const maxNamesakes = 10
 
 // sameMachine finds the machine among those that are known, by [node.Machine.Same]; nil for none. One that shares a MAC
 // comes before one that shares the serial number.

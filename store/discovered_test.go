@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -113,6 +115,61 @@ func TestTheWaitingRoomHasABoundInBytes(t *testing.T) {
 	}
 	if still := serials(t, s, node.DiscoveredFilter{}); !slices.Equal(got, still) {
 		t.Errorf("a report that has no room drove out others: %v", still)
+	}
+}
+
+// Those who look are told of every machine that gives way.
+func TestAMachineThatGivesWayIsTold(t *testing.T) {
+	s := smallRoom(t, 2, 1<<20)
+	var made []string
+	for i := range 2 {
+		made = append(made, must(s.Discover(t.Context(), numbered(i)))(t).UUID)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	told := s.Watch(ctx)
+	came := must(s.Discover(t.Context(), numbered(2)))(t)
+	got := []string{(<-told).NodeUUID, (<-told).NodeUUID}
+	if want := []string{made[0], came.UUID}; !slices.Equal(got, want) {
+		t.Errorf("told of %v, want %v", got, want)
+	}
+}
+
+// G26, G52: a room full of machines that claim one serial number and one MAC, each with as many parts as are kept, costs the
+// next report little: others wait to write meanwhile.
+func TestNamesakesAreNotAllCompared(t *testing.T) {
+	s := smallRoom(t, 0, 0)
+	namesake := func(i int, serial string) node.Discovery {
+		d := numbered(i)
+		d.Machine.Serial, d.Machine.BMCAddresses = serial, []string{fmt.Sprintf("192.0.%d.%d", i/256, i%256)}
+		for n := range 32 {
+			text := strings.Repeat(fmt.Sprint(n%10), 80)
+			d.Machine.Disks = append(d.Machine.Disks, node.MachineDisk{Name: text, Model: text, Serial: text})
+			d.Machine.NICs = append(d.Machine.NICs, node.MachineNIC{Name: text, MAC: text})
+		}
+		return d
+	}
+	count := 0
+	report := func() {
+		must(s.Discover(t.Context(), namesake(count, "one")))(t)
+		count++
+	}
+	filledTo := func(n int) (allocations float64, took time.Duration) {
+		for count < n {
+			report()
+		}
+		began := time.Now()
+		allocations = testing.AllocsPerRun(4, report) // five runs, each of another machine
+		return allocations, time.Since(began) / 5
+	}
+	few, fewTook := filledTo(60)
+	many, manyTook := filledTo(200)
+	t.Logf("result: a report costs %s and %.0f allocations beside 60 namesakes, %s and %.0f beside 200", fewTook, few, manyTook, many)
+	if many > 1.3*few {
+		t.Errorf("%.0f allocations beside 60 namesakes, %.0f beside 200", few, many)
+	}
+	if found := must(s.DiscoveredMachines(t.Context(), node.DiscoveredFilter{}))(t); len(found) != count {
+		t.Errorf("%d machines are %d", count, len(found))
 	}
 }
 

@@ -335,6 +335,21 @@ func TestSettleRepeatsTheAbortWhileTheOtherSideStillRuns(t *testing.T) {
 	w.is(n, node.InspectFailed, abortedText)
 }
 
+// The service has one run of a node: what was to end the last one must not end the next.
+func TestSettleDoesNotAbortTheNextAttempt(t *testing.T) {
+	w := newWorld(t, conductor.Settings{})
+	n, _ := w.waiting("inspector")
+	w.must(w.ask(n, node.Abort))
+	w.foreign.set(func() {
+		w.foreign.during = func() {
+			w.foreign.set(func() { w.foreign.during = nil })
+			w.must(w.ask(w.node(n), node.Inspect))
+		}
+	})
+	w.step(n.UUID, node.JobSettle)
+	same(t, "aborts", w.foreign.aborts, 1)
+}
+
 // Both jobs follow one abort; what the one has reached must not be undone by the other, which read the attempt before.
 func TestSettleDoesNotUndoWhatCleanUpReachesMeanwhile(t *testing.T) {
 	w := newWorld(t, conductor.Settings{})

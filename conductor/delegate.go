@@ -103,11 +103,8 @@ func (c *Conductor) diverge(ctx context.Context, a node.Attempt, what string) er
 // workSettle makes sure that a foreign inspector really ends a run that is over here: one whose abort it accepted
 // (contract.md §9, 25), or one that timed out, failed or got its report on our side alone.
 func (c *Conductor) workSettle(ctx context.Context, j node.Job) (time.Duration, error) {
-	n, err := c.Nodes.Node(ctx, j.Node)
-	if missing(err) || (err == nil && n.AttemptID != j.Attempt) {
-		return done, nil
-	}
-	if err != nil {
+	n, latest, err := c.latest(ctx, j)
+	if err != nil || !latest {
 		return done, err
 	}
 	a, err := c.Attempts.Attempt(ctx, j.Attempt)
@@ -127,7 +124,10 @@ func (c *Conductor) workSettle(ctx context.Context, j node.Job) (time.Duration, 
 	if a.Outcome == node.Aborted {
 		what = fmt.Sprintf("The inspector service accepted the abort but its run is still %q.", state)
 	}
-	if err != nil {
+	// The answer may have taken a while: what runs there by now may be the node's next attempt.
+	if n, latest, e := c.latest(ctx, j); e != nil || !latest {
+		return done, e
+	} else if err != nil {
 		what = "It is not known whether the inspector service has ended its run: " + err.Error()
 	} else if _, err := d.Abort(ctx, n, a); err != nil {
 		what += " Asked again: " + err.Error()
@@ -136,4 +136,13 @@ func (c *Conductor) workSettle(ctx context.Context, j node.Job) (time.Duration, 
 		return done, c.diverge(ctx, a, what)
 	}
 	return 5 * time.Second, c.diverge(ctx, a, what)
+}
+
+// latest reads the node of a job, and tells whether the job's attempt is still its latest.
+func (c *Conductor) latest(ctx context.Context, j node.Job) (n node.Node, latest bool, err error) {
+	n, err = c.Nodes.Node(ctx, j.Node)
+	if missing(err) {
+		return n, false, nil
+	}
+	return n, err == nil && n.AttemptID == j.Attempt, err
 }

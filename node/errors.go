@@ -134,6 +134,7 @@ const (
 	TroubleBusy        Trouble = "busy"        // it stays busy, or refuses because of the state that the server is in
 	TroubleLicence     Trouble = "licence"     // it lacks a licence for what was asked
 	TroubleTask        Trouble = "task"        // what it had accepted has come to nothing, as its task says
+	TroubleInside      Trouble = "inside"      // something went wrong inside of it (a 500): nobody knows what it has done
 )
 
 func (e *Unreachable) Error() string {

@@ -59,7 +59,7 @@ func TestAnInsertionIsBegunAndLookedAtLater(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for code, want := range map[int]node.Trouble{http.StatusBadRequest: node.TroubleTask, http.StatusServiceUnavailable: node.TroubleBusy, http.StatusInternalServerError: ""} {
+		for code, want := range map[int]node.Trouble{http.StatusBadRequest: node.TroubleTask, http.StatusServiceUnavailable: node.TroubleBusy, http.StatusInternalServerError: node.TroubleInside} {
 			tr.get = func(w http.ResponseWriter, r *http.Request) bool {
 				if r.URL.Path != task {
 					return false

@@ -61,6 +61,8 @@ func (c *connection) refused(doing string, e *schemas.Error) error {
 		return fmt.Errorf("redfish: %s at %s: the user may not do this: %w", doing, c.base, node.ErrCredentials)
 	case e.HTTPReturnedStatusCode == http.StatusServiceUnavailable, e.HTTPReturnedStatusCode == http.StatusTooManyRequests:
 		u.Trouble, u.Hint = node.TroubleBusy, "the BMC stayed busy: try again in a while"
+	case e.HTTPReturnedStatusCode >= http.StatusInternalServerError && e.HTTPReturnedStatusCode != http.StatusNotImplemented && !busy(e):
+		u.Trouble = node.TroubleInside
 	case busy(e):
 		u.Trouble, u.Hint = node.TroubleBusy, "the BMC cannot do this in the state that the server is in now: try again in a while"
 	}

@@ -160,11 +160,11 @@ func (i isoStart) inserted() node.Progress {
 	return node.Progress{Step: stepISOIn, BootMedium: i.record(true)}
 }
 
-// refused fails the start. A BMC that has answered is not inserting anything: there is nothing to wait for then.
+// refused fails the start. A BMC that has said no is not inserting anything: there is nothing to wait for then.
 func (i isoStart) refused(err error) (node.Progress, error) {
 	p := node.Progress{}
-	silent := (*node.Unreachable)(nil)
-	if !errors.As(err, &silent) || silent.Answered {
+	said := (*node.Unreachable)(nil)
+	if !errors.As(err, &said) || said.Answered && said.Trouble != node.TroubleInside {
 		p.BootMedium = forgotten(i.node)
 	}
 	return p, inserts(err)

@@ -91,6 +91,7 @@ func TestAStartFromAnISOThatFails(t *testing.T) {
 		record bool // whether there may still be something to wait for
 	}{
 		"the BMC refuses the image": {rack{server: server{failing: map[string]error{"insert": refused}}}, nil, "insert the ISO: BMC: HTTP status 400: cannot read …/ipa.iso", false},
+		"the BMC fails at it":       {rack{server: server{failing: map[string]error{"insert": &node.Unreachable{What: "BMC", Answered: true, Trouble: node.TroubleInside, Err: errors.New("HTTP status 504")}}}}, nil, "insert the ISO: BMC: HTTP status 504", true},
 		"the BMC is silent":         {rack{server: server{failing: map[string]error{"insert": silent}}}, nil, "insert the ISO: BMC: connection reset", true},
 		"the BMC's task fails":      {rack{server: server{}, task: "/Tasks/1", taskErr: failed}, nil, "insert the ISO: BMC: HTTP status 400", false},
 		"the override is refused":   {rack{server: server{failing: map[string]error{"override cdrom": errBMC}}}, nil, "set the boot device to the virtual CD: redfish: 500", true},

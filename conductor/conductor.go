@@ -58,6 +58,7 @@ type Conductor struct {
 	Needs
 	Settings
 	waitingRoom chan struct{} // whoever is let in holds it
+	refused     refusals
 }
 
 // New fills the settings' defaults.
@@ -71,7 +72,7 @@ func New(n Needs, s Settings) *Conductor {
 	def(&s.InspectorSyncInterval, 15*time.Second)
 	def(&s.LockPatience, 2500*time.Millisecond)
 	def(&s.CleanUpPatience, time.Hour)
-	return &Conductor{Needs: n, Settings: s, waitingRoom: make(chan struct{}, 1)}
+	return &Conductor{Needs: n, Settings: s, waitingRoom: make(chan struct{}, 1), refused: refusals{seen: map[string]refusal{}}}
 }
 
 // ProvisionRequest asks for a verb (contract.md §2.3).

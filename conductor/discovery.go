@@ -18,6 +18,8 @@ type Discovered interface {
 	// Discover keeps a report, or only counts it for a machine that people have decided about, and tells what is known of the
 	// machine then. node.ErrLost when a node has a port with one of its MACs, *node.Conflict when there is no room.
 	Discover(ctx context.Context, d node.Discovery) (node.Discovered, error)
+	// NodesBehind lists the nodes whose BMC has one of the addresses.
+	NodesBehind(ctx context.Context, addresses []string) ([]node.Node, error)
 	// DiscoveredMachine is one of them; *node.NotFound without it.
 	DiscoveredMachine(ctx context.Context, uuid string) (node.Discovered, error)
 	// DiscoveredReport is its report that is kept.
@@ -62,6 +64,9 @@ func (c *Conductor) discover(ctx context.Context, actor node.Actor, r ReportRequ
 	if err != nil {
 		return node.Node{}, err
 	}
+	if err := c.knownByBMC(ctx, m); err != nil {
+		return node.Node{}, err
+	}
 	logs, rest, err := c.Logs.Split(r.Body)
 	if err != nil {
 		logs, rest = nil, r.Body
@@ -79,6 +84,25 @@ func (c *Conductor) discover(ctx context.Context, actor node.Actor, r ReportRequ
 		c.Log.Info("unknown machine discovered", "machine", d.UUID, "from", actor.Address, "macs", m.MACs, "serial", m.Serial)
 	}
 	return node.Node{UUID: d.UUID, ProvisionState: node.Enroll, Properties: map[string]any{}, InstanceInfo: map[string]any{}, DriverInternalInfo: map[string]any{}}, nil
+}
+
+// knownByBMC turns away the machine of a node that has no ports and is known by its BMC alone: its report comes too late or
+// too early, and does not make a second node of it.
+func (c *Conductor) knownByBMC(ctx context.Context, m node.Machine) error {
+	behind, err := c.Discovered.NodesBehind(ctx, m.BMCAddresses)
+	if err != nil {
+		return err
+	}
+	for _, n := range behind {
+		ports, err := c.Ports.Ports(ctx, node.PortFilter{NodeUUID: n.UUID})
+		if err != nil {
+			return err
+		}
+		if len(ports) == 0 {
+			return fmt.Errorf("node %s has the BMC of this machine, and no ports: %w", n.UUID, node.ErrNotReported)
+		}
+	}
+	return nil
 }
 
 // enterWaitingRoom waits for one's turn; whoever waits for too long shall try again.

@@ -148,7 +148,8 @@ func (c *Conductor) keepLogs(ctx context.Context, nodeUUID string, r node.Report
 }
 
 // keepLateLogs keeps the logs of a report that is refused because its attempt is over: nothing else of it counts, but it may
-// tell why the attempt went as it did. The first that comes is kept.
+// tell why the attempt went as it did. The first that comes is kept, and is as old as the attempt's end: old ramdisks push out
+// nothing newer.
 func (c *Conductor) keepLateLogs(ctx context.Context, a node.Attempt, body []byte) {
 	kept, err := c.Inspections.Logged(ctx, a.NodeUUID)
 	if err != nil || slices.Contains(kept, a.ID) {
@@ -158,7 +159,7 @@ func (c *Conductor) keepLateLogs(ctx context.Context, a node.Attempt, body []byt
 	if err != nil || archive == nil {
 		return
 	}
-	if err := c.Inspections.KeepLogs(ctx, node.RamdiskLogs{AttemptID: a.ID, NodeUUID: a.NodeUUID, Archive: archive, At: c.Clock.Now()}, nil); err != nil {
+	if err := c.Inspections.KeepLogs(ctx, node.RamdiskLogs{AttemptID: a.ID, NodeUUID: a.NodeUUID, Archive: archive, At: a.EndedAt}, nil); err != nil {
 		c.Log.Error("the logs of a late report could not be kept", "node", a.NodeUUID, "attempt", a.ID, "err", err)
 	}
 }

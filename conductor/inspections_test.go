@@ -273,3 +273,47 @@ func TestInspectionsAreKeptAndCompared(t *testing.T) {
 		}
 	})
 }
+
+// Whoever posts an old report in a loop is refused each time, and keeps the database busy only for a while.
+func TestRefusalsAreWrittenDownNowAndThen(t *testing.T) {
+	w := newWorld(t, conductor.Settings{})
+	n := w.enrolled(node.Manageable, "agent")
+	w.portOf(n)
+	n, a := w.inspected(n)
+	w.must(w.ask(n, node.Abort))
+	late := func() int {
+		t.Helper()
+		for range 50 {
+			if err := w.post(a.Token, report("")); !errors.Is(err, node.ErrNotReported) {
+				t.Fatalf("a late report got %v", err)
+			}
+		}
+		h := w.history(n)
+		return h[len(h)-1].Count
+	}
+	same(t, "written down of the first fifty", late(), 20)
+	w.clock.advance(time.Minute)
+	same(t, "and a minute later", late(), 40)
+}
+
+func TestLogsOfOldAttemptsPushOutNoneOfNewOnes(t *testing.T) {
+	w := newWorld(t, conductor.Settings{})
+	n := w.enrolled(node.Manageable, "agent")
+	w.portOf(n)
+	_, old := w.inspected(w.node(n))
+	w.must(w.ask(w.node(n), node.Abort))
+	var newest []string
+	for range 10 {
+		w.clock.advance(time.Hour)
+		_, a := w.inspected(w.node(n))
+		w.must(w.post(a.Token, withLogs(t, "", "new")))
+		w.work(n.UUID, node.JobFinish)
+		newest = append([]string{a.ID}, newest...)
+	}
+	_ = w.post(old.Token, withLogs(t, "", "old")) // it is refused, and not what this is about
+	kept, err := w.store.Logged(t.Context(), n.UUID)
+	w.must(err)
+	if diff := cmp.Diff(newest, kept); diff != "" {
+		t.Errorf("attempts whose logs are kept (-want +got):\n%s", diff)
+	}
+}

@@ -118,8 +118,10 @@ func (c *Conductor) inPatience(ctx context.Context, try func() error) error {
 		err := try()
 		locked := (*node.Locked)(nil)
 		switch {
-		case errors.Is(err, node.ErrLost):
+		case errors.Is(err, node.ErrLost) && c.Clock.Now().Before(patience):
 			continue
+		case errors.Is(err, node.ErrLost):
+			return &node.Conflict{Text: "Others were faster again and again, please retry later."}
 		case !errors.As(err, &locked) || !c.Clock.Now().Before(patience):
 			return err
 		}

@@ -44,6 +44,8 @@ func (c *Conductor) reapply(ctx context.Context, actor node.Actor, n node.Node, 
 	switch {
 	case a.Outcome == node.Aborted:
 		return node.Invalidf("The last inspection of node %s was aborted; its results are not applied. Inspect it again.", n.UUID)
+	case c.outOfBand(a.Interface):
+		return node.Invalidf("The last inspection of node %s asked the BMC: there is no report to apply once more. Inspect it again.", n.UUID)
 	case !a.State.Ended():
 		return node.Invalidf("Node %s is being inspected: there is nothing to apply once more yet.", n.UUID)
 	}
@@ -92,8 +94,9 @@ func (c *Conductor) workReapply(ctx context.Context, j node.Job) (time.Duration,
 	return done, c.reapplied(ctx, n, a, j, w, err)
 }
 
-// workUpReport runs the hooks and then the rules on a report.
+// workUpReport runs the hooks and then the rules on a report. What they note takes the place of what was noted before.
 func (c *Conductor) workUpReport(ctx context.Context, n node.Node, a *node.Attempt, r node.Report) (workedUp, error) {
+	a.Notes = nil
 	r = c.keepLogs(ctx, n.UUID, r)
 	ports, owners, err := c.portsFor(ctx, n, r.Body)
 	if err != nil {

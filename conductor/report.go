@@ -213,10 +213,7 @@ func (c *Conductor) tooLate(ctx context.Context, actor node.Actor, a node.Attemp
 		NodeUUID: a.NodeUUID, AttemptID: a.ID, At: now, LastAt: now, Severity: node.SeverityInfo, Type: node.TypeInspection,
 		Event: "A report of an inspection that is over was refused.", Actor: actor, Key: "late:" + a.ID,
 	}
-	if err := c.Moves.Note(ctx, &h, nil); err != nil {
-		return err
-	}
-	return fmt.Errorf("a late report of attempt %s: %w", a.ID, node.ErrNotReported)
+	return c.note(ctx, h, fmt.Errorf("a late report of attempt %s: %w", a.ID, node.ErrNotReported))
 }
 
 // stranger turns away a report that shows the token of a running attempt and is another server's: an image or a boot script
@@ -230,10 +227,18 @@ func (c *Conductor) stranger(ctx context.Context, actor node.Actor, a node.Attem
 		NodeUUID: a.NodeUUID, AttemptID: a.ID, At: now, LastAt: now, Severity: node.SeverityError, Type: node.TypeInspection, Actor: actor, Key: "stranger:" + a.ID,
 		Event: "A report with the token of this inspection came from another server and was refused" + withMACs(k) + ".",
 	}
+	return c.note(ctx, h, why)
+}
+
+// note writes down a refusal, unless too many like it were written down just now, and returns it.
+func (c *Conductor) note(ctx context.Context, h node.History, refused error) error {
+	if !c.refused.noted(h.Key, h.At) {
+		return refused
+	}
 	if err := c.Moves.Note(ctx, &h, nil); err != nil {
 		return err
 	}
-	return why
+	return refused
 }
 
 // withMACs names a server by the first of its MACs.
@@ -257,12 +262,12 @@ func (c *Conductor) workFinish(ctx context.Context, j node.Job) (time.Duration, 
 	if err != nil {
 		return done, err
 	}
+	r = c.keepLogs(ctx, n.UUID, r)
 	if c.Clock.Now().Sub(r.At) > finishPatience {
 		// Whatever goes wrong again and again, it must not hold the node for ever.
 		return done, c.failAttempt(ctx, n, a, j.Hold, fmt.Sprintf("%sthe report could not be worked up within %s", failedToFinish, finishPatience))
 	}
 	c.Sign(ctx, n.UUID, a.ID, node.SignHooks, "")
-	r = c.keepLogs(ctx, n.UUID, r)
 	ports, owners, err := c.portsFor(ctx, n, r.Body)
 	if invalid := (*node.Invalid)(nil); errors.As(err, &invalid) {
 		// Only what a foreign inspector stored comes here unread.

@@ -90,6 +90,9 @@ func (c *Conductor) recover(ctx context.Context, n node.Node) error {
 		} else if !missing(err) {
 			return err
 		}
+		if a.Step == "" {
+			a.Step = "interrupted" // nobody knows whether a foreign inspector has been told: it is made sure that it ends
+		}
 		return c.failAttempt(ctx, n, a, n.ReservationID, "unable to start inspection: "+why)
 	}
 	if n.AttemptID != "" {

@@ -27,6 +27,11 @@ func (e *Engine) Try(ctx context.Context, in Input) node.RulesTrial {
 		err := r.carryOut(ctx)
 		after := r.snapshot()
 		tried := node.TriedRule{UUID: rule.UUID, Label: rule.Label(), Applied: r.applied, Changes: between(before, after)}
+		if rule.Sensitive { // as in lists of rules, what it does is not shown
+			for i := range tried.Changes {
+				tried.Changes[i].Before, tried.Changes[i].After = hidden(tried.Changes[i].Before), hidden(tried.Changes[i].After)
+			}
+		}
 		out.Rules = append(out.Rules, tried)
 		before = after
 		if err != nil {

@@ -84,7 +84,7 @@ func proposed(raw json.RawMessage) (out []node.InspectionRule, err error) {
 		return nil, node.Invalidf("At most %d rules can be tried at once.", maxTriedRules)
 	}
 	for i, r := range rules {
-		rule := node.InspectionRule{ID: int64(i), UUID: r.UUID, Description: r.Description, Priority: r.Priority, Phase: r.Phase, Conditions: r.Conditions, Actions: r.Actions}
+		rule := node.InspectionRule{ID: int64(i), UUID: r.UUID, Description: r.Description, Priority: r.Priority, Phase: r.Phase, Sensitive: r.Sensitive, Conditions: r.Conditions, Actions: r.Actions}
 		if rule.Phase == "" {
 			rule.Phase = node.RulePhaseMain
 		}

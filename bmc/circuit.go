@@ -19,14 +19,6 @@ const (
 	sweepInterval = time.Minute
 )
 
-// Standing is what is known of a BMC that fails.
-type Standing struct {
-	Failures int       // in a row
-	Since    time.Time // when the first of them was known
-	NextLook time.Time // until when looks leave it alone; zero while they do not
-	Err      error     // the latest
-}
-
 // circuit counts the failures of one BMC.
 type circuit struct {
 	failures    int
@@ -36,10 +28,6 @@ type circuit struct {
 }
 
 func (c *circuit) open() bool { return c.failures >= opensAfter }
-
-func (c *circuit) standing() Standing {
-	return Standing{Failures: c.failures, Since: c.since, NextLook: c.next, Err: c.err}
-}
 
 // failed counts one more failure. Those that come during the back-off, because somebody insisted, do not lengthen it.
 func (c *circuit) failed(err error, now time.Time) {

@@ -145,35 +145,6 @@ func (p *Pool) call(ctx context.Context, n node.Node, look bool, fn func(Client)
 	return err
 }
 
-// Standing is what is known of the node's BMC; the zero value of one that answers, or that nobody has asked.
-func (p *Pool) Standing(n node.Node) Standing {
-	_, addr, err := p.address(n)
-	if err != nil {
-		return Standing{}
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	l, ok := p.lines[lineKey(n, addr)]
-	if !ok || l.changed(n.UUID, p.print(n)) {
-		return Standing{}
-	}
-	return l.circuit.standing()
-}
-
-// Waiting counts the callers that wait for the node's BMC.
-func (p *Pool) Waiting(n node.Node) int {
-	_, addr, err := p.address(n)
-	if err != nil {
-		return 0
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if l, ok := p.lines[lineKey(n, addr)]; ok {
-		return len(l.waiting)
-	}
-	return 0
-}
-
 // forgetTime bounds what Forget does behind its caller's back.
 const forgetTime = 30 * time.Second
 

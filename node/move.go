@@ -101,8 +101,6 @@ type Job struct {
 	Action   PowerAction
 	Deadline time.Time // when a job that waits gives up; zero: never
 	Actor    Actor
-	// Progress is how far a job that waits has come, in its own words; kept across snoozes by the queue.
-	Progress string
 	// At is when the job may run first; zero: at once.
 	At time.Time
 	// Medium is the public part of the address of a medium of a kind, and Task what its BMC calls the work.

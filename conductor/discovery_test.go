@@ -145,6 +145,10 @@ func TestWhatIsNoUnknownMachineIsTurnedAwayAsWithoutDiscovery(t *testing.T) {
 			waiting(w)
 			return conductor.ReportRequest{Body: body}
 		},
+		"the BMC of a node without ports, which does not wait": func(w *world) conductor.ReportRequest {
+			w.enrolled(node.Manageable, "agent")
+			return conductor.ReportRequest{Body: body}
+		},
 		"a token that nobody knows": func(*world) conductor.ReportRequest { return conductor.ReportRequest{Body: body, Token: "unknown"} },
 		"the token of an attempt that is over (G01)": func(w *world) conductor.ReportRequest {
 			_, a := w.aborted()

@@ -102,6 +102,8 @@ func TestRecoveryPutsInOrderWhatWasInTheMiddle(t *testing.T) {
 	w.must(w.ask(starting, node.Inspect))
 	powering := w.enrolled(node.Manageable, "agent")
 	w.must(w.SetPower(t.Context(), operator, powering.UUID, conductor.PowerRequest{Target: "power on"}))
+	told := w.enrolled(node.Manageable, "inspector")
+	w.must(w.ask(told, node.Inspect))
 	waiting, _ := w.waiting("agent")
 	reported, a := w.waiting("agent")
 	w.must(w.post(a.Token, report("")))
@@ -118,6 +120,8 @@ func TestRecoveryPutsInOrderWhatWasInTheMiddle(t *testing.T) {
 		t.Errorf("starting: %q, %q", now.ProvisionState, now.LastError)
 	}
 	same(t, "clean-up of the start", len(w.queue.of(starting.UUID, node.JobCleanUp)), 1)
+	same(t, "made sure that a foreign inspector ends what it may have been told", len(w.queue.of(told.UUID, node.JobSettle)), 1)
+	same(t, "and only that", len(w.queue.of(starting.UUID, node.JobSettle)), 0)
 	w.work(starting.UUID, node.JobStart) // finds that it is not wanted
 	same(t, "the start after its job", w.node(starting).ProvisionState, node.InspectFailed)
 	now = w.node(powering)

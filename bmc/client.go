@@ -41,11 +41,9 @@ type Abilities interface {
 type Media interface {
 	// Drives lists the drives and what is in them.
 	Drives(ctx context.Context) ([]node.VirtualDrive, error)
-	// Insert puts an image into a drive of its kind; nil at once if it is there already, and another image is ejected first
-	// (G35). It returns when the BMC says that the image is in.
-	Insert(ctx context.Context, m node.Medium) error
-	// BeginInsert is Insert without the waiting, which may take minutes while the BMC fetches the image: it returns when the
-	// BMC has been asked, with what it names the work, or "". [Media.Inserted] looks how far that is.
+	// BeginInsert asks for an image to be put into a drive of its kind; nil at once if it is there already, and another image
+	// is ejected first (G35). It returns when the BMC has been asked, with what that names the work, or "": it may take minutes
+	// to fetch the image. [Media.Inserted] looks how far that is.
 	BeginInsert(ctx context.Context, m node.Medium) (task string, err error)
 	// Inserted takes one look at a begun insertion: whether the image is in. An error with node.TroubleTask says that it has
 	// failed; any other says nothing of it.
@@ -93,9 +91,6 @@ func (l Lacks) no(what string) error { return &node.Unsupported{Driver: l.Driver
 func (l Lacks) Drives(context.Context) ([]node.VirtualDrive, error) {
 	return nil, l.no("virtual media")
 }
-
-// Insert is *node.Unsupported.
-func (l Lacks) Insert(context.Context, node.Medium) error { return l.no("attach_virtual_media") }
 
 // BeginInsert is *node.Unsupported.
 func (l Lacks) BeginInsert(context.Context, node.Medium) (string, error) {

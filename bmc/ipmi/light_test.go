@@ -96,9 +96,11 @@ func TestWhatIPMIHasNothingOfIsUnsupported(t *testing.T) {
 	a := able(t, ipmi.New(quick()), node.Node{Driver: node.DriverIPMI, DriverInfo: map[string]any{"ipmi_address": "192.0.2.1"}})
 	_, drives := a.Drives(t.Context())
 	_, bios := a.BIOS(t.Context())
+	_, insert := a.BeginInsert(t.Context(), node.Medium{})
+	_, inserted := a.Inserted(t.Context(), node.Medium{}, "")
 	for name, err := range map[string]error{
 		"drives": drives, "set-up of the firmware": bios,
-		"insert": a.Insert(t.Context(), node.Medium{}), "eject": a.Eject(t.Context(), ""),
+		"insert": insert, "inserted": inserted, "eject": a.Eject(t.Context(), ""),
 	} {
 		var u *node.Unsupported
 		if !errors.As(err, &u) || u.Driver != node.DriverIPMI {

@@ -128,7 +128,7 @@ func TestALostAnswerIsFollowedByALook(t *testing.T) { // G34, G35
 			}
 			tr.carryOut(w, r, body)
 		}
-		if err := tr.client(t, patient()).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image}); err != nil || len(tr.writes()) != 2 {
+		if err := putIn(t.Context(), tr.client(t, patient()), node.Medium{Kind: node.MediumCD, URL: image}); err != nil || len(tr.writes()) != 2 {
 			t.Errorf("%v, sent %v", err, tr.writes())
 		}
 	})

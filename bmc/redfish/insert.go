@@ -14,19 +14,9 @@ import (
 // insertTries is how often an insertion is tried that a BMC fails at while it still puts the last image away (quirk 27).
 const insertTries = 4
 
-// Insert puts an image into a drive of its kind. Another image of that kind is ejected first (G35). Drives that refuse are
-// passed over (quirks 23, 28): some are for the BMC's own console alone.
-func (c *client) Insert(ctx context.Context, m node.Medium) error {
-	_, err := c.insert(ctx, m, false)
-	return err
-}
-
-// BeginInsert asks for it and does not wait until it is done.
+// BeginInsert asks for an image to be put into a drive of its kind, and does not wait until it is in. Another image of that
+// kind is ejected first (G35). Drives that refuse are passed over (quirks 23, 28): some are for the BMC's own console alone.
 func (c *client) BeginInsert(ctx context.Context, m node.Medium) (task string, err error) {
-	return c.insert(ctx, m, true)
-}
-
-func (c *client) insert(ctx context.Context, m node.Medium, begin bool) (task string, err error) {
 	drives, err := c.drives(ctx)
 	if err != nil {
 		return "", c.lacking(err, "attach_virtual_media")
@@ -49,7 +39,7 @@ func (c *client) insert(ctx context.Context, m node.Medium, begin bool) (task st
 		if err != nil {
 			return err
 		}
-		ch.begin = begin
+		ch.begin = true
 		err = ch.insertSomewhere(free, m)
 		task = ch.task
 		return err
@@ -155,18 +145,15 @@ func refused(err error) bool {
 	return s/100 == 4 && s != http.StatusUnauthorized && s != http.StatusForbidden || s == http.StatusNotImplemented
 }
 
-// insert goes down the ladder of bodies until the drive takes one (quirks 24, 25), then waits until it shows the image. After
-// each failure the drive is looked at before anything else is sent.
+// insert goes down the ladder of bodies until the drive takes one (quirks 24, 25). After each failure the drive is looked at
+// before anything else is sent.
 func (ch *change) insert(d virtualDrive, m node.Medium) error {
 	var last error
 	bodies := insertBodies(m)
 	for i, tries := 0, 1; i < len(bodies); {
 		err := ch.put(d, bodies[i])
-		if err == nil && ch.begin {
-			return nil
-		}
 		if err == nil {
-			return ch.await(d, m.URL)
+			return nil
 		}
 		last = err
 		if now, lookErr := ch.drive(d.path); lookErr == nil && now.Inserted && now.URL == m.URL {
@@ -248,28 +235,21 @@ func (ch *change) drive(path string) (virtualDrive, error) {
 	return newDrive(path, object(body)), nil
 }
 
-// await polls until the drive shows the image. A BMC that shows none beside "inserted" is believed.
-func (ch *change) await(d virtualDrive, url string) error {
-	return ch.until(d, "the BMC accepted the image, but does not show it as inserted", func(now virtualDrive) bool {
-		return now.Inserted && (now.URL == "" || now.URL == url || d.URL != now.URL)
-	})
-}
-
-// until polls a drive until it is as it should be, within the time for media.
-func (ch *change) until(d virtualDrive, otherwise string, good func(virtualDrive) bool) error {
+// emptied polls until the drive shows itself as empty, within the time for media.
+func (ch *change) emptied(d virtualDrive) error {
 	for {
 		now, err := ch.drive(d.path)
 		if err != nil {
 			return err
 		}
-		if good(now) {
+		if !now.Inserted {
 			return nil
 		}
 		if sleep(ch.ctx, ch.pause()) != nil {
 			if errors.Is(ch.ctx.Err(), context.Canceled) {
 				return ch.ctx.Err()
 			}
-			return &node.Unreachable{What: "BMC " + ch.c.base, Timeout: true, Answered: true, Err: errors.New(otherwise)}
+			return &node.Unreachable{What: "BMC " + ch.c.base, Timeout: true, Answered: true, Err: errors.New("the BMC accepted the ejection, but still shows the image as inserted")}
 		}
 	}
 }
@@ -328,7 +308,7 @@ func (ch *change) eject(d virtualDrive) error {
 		}
 		return err
 	}
-	return ch.until(d, "the BMC accepted the ejection, but still shows the image as inserted", func(now virtualDrive) bool { return !now.Inserted })
+	return ch.emptied(d)
 }
 
 // takeOut sends the ejection: the action, and to a drive without it what it may take of the properties (quirk 23).

@@ -1,6 +1,7 @@
 package redfish_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +11,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"cagenut/bmc"
 	"cagenut/node"
 )
 
@@ -182,7 +185,7 @@ func TestAnImageIsInserted(t *testing.T) { // quirks 23 to 29, G35
 			tr.refuse = c.refuse
 			tr.docs["/Tasks/1"] = `{"TaskState":"Completed"}`
 			c.medium.Kind, c.medium.URL = node.MediumCD, image
-			if err := tr.client(t, patient()).Insert(t.Context(), c.medium); err != nil {
+			if err := putIn(t.Context(), tr.client(t, patient()), c.medium); err != nil {
 				t.Fatal(err)
 			}
 			if !slices.Equal(tr.writes(), c.sent) {
@@ -192,6 +195,24 @@ func TestAnImageIsInserted(t *testing.T) { // quirks 23 to 29, G35
 				t.Errorf("drive %s: %+v", c.in, s)
 			}
 		})
+	}
+}
+
+// putIn begins an insertion and looks until the image is in.
+func putIn(ctx context.Context, c bmc.Media, m node.Medium) error {
+	task, err := c.BeginInsert(ctx, m)
+	if err != nil {
+		return err
+	}
+	for end := time.Now().Add(10 * time.Second); ; {
+		in, err := c.Inserted(ctx, m, task)
+		switch {
+		case in || err != nil:
+			return err
+		case time.Now().After(end):
+			return errors.New("accepted, and not in after 10 s")
+		}
+		time.Sleep(time.Millisecond)
 	}
 }
 
@@ -207,7 +228,7 @@ func TestInsertingWaitsAndIsRepeatedOnlyAfterALook(t *testing.T) { // quirk 27, 
 			}
 			return 0, ""
 		}
-		if err := tr.client(t, patient()).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image}); err != nil || tr.slots["1"].image != image {
+		if err := putIn(t.Context(), tr.client(t, patient()), node.Medium{Kind: node.MediumCD, URL: image}); err != nil || tr.slots["1"].image != image {
 			t.Errorf("%v, %+v", err, tr.slots["1"])
 		}
 	})
@@ -220,7 +241,7 @@ func TestInsertingWaitsAndIsRepeatedOnlyAfterALook(t *testing.T) { // quirk 27, 
 			}
 			return 0, ""
 		}
-		if err := tr.client(t, patient()).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image}); err != nil || len(tr.writes()) != 3 {
+		if err := putIn(t.Context(), tr.client(t, patient()), node.Medium{Kind: node.MediumCD, URL: image}); err != nil || len(tr.writes()) != 3 {
 			t.Errorf("%v, sent %v", err, tr.writes())
 		}
 	})
@@ -230,7 +251,7 @@ func TestInsertingWaitsAndIsRepeatedOnlyAfterALook(t *testing.T) { // quirk 27, 
 			tr.slots["1"].in, tr.slots["1"].image = true, fmt.Sprint(body["Image"])
 			return 500, refusal("internal")
 		}
-		if err := tr.client(t, patient()).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image}); err != nil || len(tr.writes()) != 1 {
+		if err := putIn(t.Context(), tr.client(t, patient()), node.Medium{Kind: node.MediumCD, URL: image}); err != nil || len(tr.writes()) != 1 {
 			t.Errorf("%v, sent %v", err, tr.writes())
 		}
 	})
@@ -241,7 +262,7 @@ func TestInsertingWaitsAndIsRepeatedOnlyAfterALook(t *testing.T) { // quirk 27, 
 			return 202, ""
 		}
 		tr.get = func(http.ResponseWriter, *http.Request) bool { return false } // shows nothing inserted
-		err := tr.client(t, patient()).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image})
+		err := putIn(t.Context(), tr.client(t, patient()), node.Medium{Kind: node.MediumCD, URL: image})
 		if !errors.As(err, new(*node.Unreachable)) || !strings.Contains(err.Error(), "cannot be reached") || len(tr.writes()) != 1 {
 			t.Errorf("%v, sent %v", err, tr.writes())
 		}
@@ -249,17 +270,15 @@ func TestInsertingWaitsAndIsRepeatedOnlyAfterALook(t *testing.T) { // quirk 27, 
 	t.Run("it is accepted and never shown", func(t *testing.T) {
 		tr := newTray("system", map[string]*slot{"1": {types: cd, actions: "both"}})
 		tr.get = func(http.ResponseWriter, *http.Request) bool { return false }
-		o := patient()
-		o.Media = o.Try / 10
-		err := tr.client(t, o).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image})
-		var u *node.Unreachable
-		if !errors.As(err, &u) || !u.Timeout || len(tr.writes()) != 1 {
-			t.Errorf("%v, sent %v", err, tr.writes())
+		c, medium := tr.client(t, patient()), node.Medium{Kind: node.MediumCD, URL: image}
+		task, err := c.BeginInsert(t.Context(), medium)
+		if in, lookErr := c.Inserted(t.Context(), medium, task); in || err != nil || lookErr != nil || len(tr.writes()) != 1 {
+			t.Errorf("%v, %v, %v, sent %v", in, err, lookErr, tr.writes())
 		}
 	})
 	t.Run("there is no drive for it", func(t *testing.T) {
 		tr := newTray("system", map[string]*slot{"1": {types: usb, actions: "both"}})
-		err := tr.client(t, patient()).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image})
+		err := putIn(t.Context(), tr.client(t, patient()), node.Medium{Kind: node.MediumCD, URL: image})
 		if !errors.As(err, new(*node.Unsupported)) || len(tr.writes()) != 0 {
 			t.Errorf("%v, sent %v", err, tr.writes())
 		}
@@ -269,7 +288,7 @@ func TestInsertingWaitsAndIsRepeatedOnlyAfterALook(t *testing.T) { // quirk 27, 
 		tr.refuse = func(string, string, map[string]any) (int, string) {
 			return 400, refusal("The value 'not-for-logs' is odd.")
 		}
-		err := tr.client(t, patient()).Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: image, User: "u", Password: "not-for-logs"})
+		err := putIn(t.Context(), tr.client(t, patient()), node.Medium{Kind: node.MediumCD, URL: image, User: "u", Password: "not-for-logs"})
 		if err == nil || strings.Contains(err.Error(), "not-for-logs") || !strings.Contains(err.Error(), "******") {
 			t.Errorf("%v", err)
 		}

@@ -64,13 +64,13 @@ func TestMediaGoInAndOutWhateverTheBMCsWays(t *testing.T) { // quirks 18 to 30, 
 			}{
 				{"eject of empty drives", func(ctx context.Context) error { return c.Eject(ctx, "") }, 0},
 				{"insert", func(ctx context.Context) error {
-					return c.Insert(ctx, node.Medium{Kind: node.MediumCD, URL: "http://192.0.2.9/a.iso"})
+					return putIn(ctx, c, node.Medium{Kind: node.MediumCD, URL: "http://192.0.2.9/a.iso"})
 				}, 1},
 				{"insert again", func(ctx context.Context) error {
-					return c.Insert(ctx, node.Medium{Kind: node.MediumCD, URL: "http://192.0.2.9/a.iso"})
+					return putIn(ctx, c, node.Medium{Kind: node.MediumCD, URL: "http://192.0.2.9/a.iso"})
 				}, 1},
 				{"insert another", func(ctx context.Context) error {
-					return c.Insert(ctx, node.Medium{Kind: node.MediumCD, URL: "http://192.0.2.9/b.iso"})
+					return putIn(ctx, c, node.Medium{Kind: node.MediumCD, URL: "http://192.0.2.9/b.iso"})
 				}, 1},
 				{"eject", func(ctx context.Context) error { return c.Eject(ctx, node.MediumCD) }, 0},
 			} {

@@ -180,7 +180,7 @@ func TestTheVirtualDrivesAndTheLightOfRealMachinesAreFound(t *testing.T) { // qu
 
 func TestWhatIsWrittenToRealMachinesGoesToTheRightPlace(t *testing.T) { // quirks 23, 29, G35
 	eachTree(t, func(t *testing.T, m tree, r *recorded, c bmc.Abilities) {
-		if err := c.Insert(t.Context(), node.Medium{Kind: node.MediumCD, URL: "http://192.0.2.9/boot.iso"}); err != nil {
+		if err := putIn(t.Context(), c, node.Medium{Kind: node.MediumCD, URL: "http://192.0.2.9/boot.iso"}); err != nil {
 			t.Errorf("inserting: %v", err)
 		}
 		drives, err := c.Drives(t.Context())

@@ -306,7 +306,7 @@ func calls(c bmc.Abilities) map[string]func(context.Context) error {
 		"clear event log": c.ClearLog,
 		"virtual media":   func(ctx context.Context) error { _, err := c.Drives(ctx); return err },
 		"attach_virtual_media": func(ctx context.Context) error {
-			return c.Insert(ctx, node.Medium{Kind: node.MediumCD, URL: "http://x/a.iso"})
+			return putIn(ctx, c, node.Medium{Kind: node.MediumCD, URL: "http://x/a.iso"})
 		},
 		"detach_virtual_media": func(ctx context.Context) error { return c.Eject(ctx, "") },
 		"get_indicator_state":  func(ctx context.Context) error { _, err := c.Indicator(ctx); return err },

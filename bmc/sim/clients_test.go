@@ -112,7 +112,11 @@ var operations = []struct {
 }
 
 func insertByClient(ctx context.Context, s *sim.Server, c able, name string) error {
-	err := c.Insert(ctx, node.Medium{Kind: node.MediumCD, URL: "http://127.0.0.1:1/" + name})
+	m := node.Medium{Kind: node.MediumCD, URL: "http://127.0.0.1:1/" + name}
+	task, err := c.BeginInsert(ctx, m)
+	for in, end := false, time.Now().Add(5*time.Second); err == nil && !in && time.Now().Before(end); {
+		in, err = c.Inserted(ctx, m, task)
+	}
 	for _, address := range s.Media() {
 		if strings.HasSuffix(address, name) {
 			return err

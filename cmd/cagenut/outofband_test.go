@@ -44,7 +44,8 @@ func (a *testAppliance) inUse(n node.Node, s *sim.Server) {
 		if err := c.SetBoot(a.t.Context(), node.Boot{Device: node.BootDisk, Persistent: true}); err != nil {
 			return err
 		}
-		return c.(bmc.Media).Insert(a.t.Context(), node.Medium{Kind: node.MediumCD, URL: "http://192.0.2.1/rescue.iso"})
+		_, err := c.(bmc.Media).BeginInsert(a.t.Context(), node.Medium{Kind: node.MediumCD, URL: "http://192.0.2.1/rescue.iso"})
+		return err
 	})
 	if err != nil {
 		a.t.Fatal(err)

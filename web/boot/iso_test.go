@@ -251,20 +251,24 @@ func TestWhichISOIsTaken(t *testing.T) {
 		"which of several":          {files: map[string][]byte{"a.iso": marked, "b.iso": marked}, err: "several ISOs in the boot folder of the data directory (a.iso, b.iso), and none of them is ipa.iso, which would be taken"},
 		"that of the settings": {files: map[string][]byte{"ipa.iso": marked}, change: func(i *boot.ISOs) { i.URL = "http://192.0.2.7/x.iso" },
 			url: "http://192.0.2.7/x.iso", note: "not proven"},
-		"the node's own": {files: map[string][]byte{"ipa.iso": marked}, change: func(i *boot.ISOs) { i.URL = "http://192.0.2.7/x.iso" }, deploy: "https://u:hidden@192.0.2.8/y.iso?sig=hidden",
-			url: "https://u:hidden@192.0.2.8/y.iso?sig=hidden", note: "The ISO https://192.0.2.8/y.iso is not this appliance's"},
+		"the node's own": {files: map[string][]byte{"ipa.iso": marked}, change: func(i *boot.ISOs) { i.URL = "http://192.0.2.7/x.iso" }, deploy: "https://192.0.2.8/y.iso?sig=hidden",
+			url: "https://192.0.2.8/y.iso?sig=hidden", note: "The ISO https://192.0.2.8/y.iso is not this appliance's"},
 		"the node's own in our folder": {files: map[string][]byte{"a.iso": marked, "my b.iso": marked}, deploy: "OURS/boot/my%20b.iso", file: "my%20b.iso"},
 		"one that is not in our folder": {files: map[string][]byte{"a.iso": marked}, deploy: "OURS/boot/b.iso",
 			err: "There is no ISO b.iso in the boot folder of the data directory, which driver_info['deploy_iso'] on node"},
-		"a file on the BMC's own disk":   {deploy: "file:///ipa.iso", err: "the ISO has to have an address with http or https"},
-		"a number":                       {deploy: []any{1}, err: "it must be a string"},
-		"without an address of ours":     {files: map[string][]byte{"ipa.iso": marked}, change: func(i *boot.ISOs) { i.RamdiskURL = "" }, err: "--ramdisk-url"},
-		"elsewhere without one is fine":  {change: func(i *boot.ISOs) { i.RamdiskURL, i.URL = "", "http://192.0.2.7/x.iso" }, url: "http://192.0.2.7/x.iso", note: "not proven"},
-		"without a placeholder":          {files: map[string][]byte{"ipa.iso": []byte("plain")}, file: "ipa.iso", note: "ipa.iso has no placeholder"},
-		"with one that is too short":     {files: map[string][]byte{"ipa.iso": []byte(placeholder(130))}, err: "its placeholder has 130 bytes, and the kernel parameters need"},
-		"with one of several too short":  {files: map[string][]byte{"ipa.iso": []byte(placeholder(512) + "\n" + placeholder(131))}, err: "its placeholder has 131 bytes"},
-		"for an address no loader takes": {files: map[string][]byte{"ipa.iso": marked}, change: func(i *boot.ISOs) { i.CallbackURL = boot.Callback("http://192.0.2.1/;reboot") }, err: "cannot stand in a boot configuration"},
-		"with placeholders everywhere":   {files: map[string][]byte{"ipa.iso": []byte(strings.Repeat(placeholder(512)+" ", 300))}, err: "more than 256 placeholders"},
+		"that of the settings with a user": {change: func(i *boot.ISOs) { i.URL = "http://u:hidden@192.0.2.7/x.iso" },
+			url: "http://u:hidden@192.0.2.7/x.iso", note: "The ISO http://192.0.2.7/x.iso is not this appliance's"},
+		"the node's own with a user":         {deploy: "https://u:hidden@192.0.2.8/y.iso", err: "must hold no user and no password"},
+		"the node's own with a user in ours": {files: map[string][]byte{"ipa.iso": marked}, deploy: "http://u@192.0.2.8/boot/ipa.iso", err: "must hold no user and no password"},
+		"a file on the BMC's own disk":       {deploy: "file:///ipa.iso", err: "the ISO has to have an address with http or https"},
+		"a number":                           {deploy: []any{1}, err: "it must be a string"},
+		"without an address of ours":         {files: map[string][]byte{"ipa.iso": marked}, change: func(i *boot.ISOs) { i.RamdiskURL = "" }, err: "--ramdisk-url"},
+		"elsewhere without one is fine":      {change: func(i *boot.ISOs) { i.RamdiskURL, i.URL = "", "http://192.0.2.7/x.iso" }, url: "http://192.0.2.7/x.iso", note: "not proven"},
+		"without a placeholder":              {files: map[string][]byte{"ipa.iso": []byte("plain")}, file: "ipa.iso", note: "ipa.iso has no placeholder"},
+		"with one that is too short":         {files: map[string][]byte{"ipa.iso": []byte(placeholder(130))}, err: "its placeholder has 130 bytes, and the kernel parameters need"},
+		"with one of several too short":      {files: map[string][]byte{"ipa.iso": []byte(placeholder(512) + "\n" + placeholder(131))}, err: "its placeholder has 131 bytes"},
+		"for an address no loader takes":     {files: map[string][]byte{"ipa.iso": marked}, change: func(i *boot.ISOs) { i.CallbackURL = boot.Callback("http://192.0.2.1/;reboot") }, err: "cannot stand in a boot configuration"},
+		"with placeholders everywhere":       {files: map[string][]byte{"ipa.iso": []byte(strings.Repeat(placeholder(512)+" ", 300))}, err: "more than 256 placeholders"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newISORig(t)
@@ -283,10 +287,10 @@ func TestWhichISOIsTaken(t *testing.T) {
 			}
 			address, notes, err := r.iso(n)
 			if c.err != "" {
-				if err == nil || !strings.Contains(err.Error(), c.err) {
+				if err == nil || !strings.Contains(err.Error(), c.err) || strings.Contains(err.Error(), "hidden") {
 					t.Errorf("got %q, %v; want %q", address, err, c.err)
 				}
-				if bad := r.isos.Validate(n); bad != nil && !errors.As(bad, new(*node.Invalid)) {
+				if bad := r.isos.Validate(n); bad != nil && !errors.As(bad, new(*node.Invalid)) || bad == nil && strings.Contains(c.err, "no user") {
 					t.Errorf("validate: %v", bad)
 				}
 				return

@@ -61,9 +61,12 @@ type source struct {
 	address string // elsewhere
 }
 
+// isoURL is what the setting of ISOs.URL is called.
+const isoURL = "--iso-url"
+
 // source finds it; *node.Invalid says what is missing or wrong.
 func (i *ISOs) source(n node.Node) (source, error) {
-	address, what := i.URL, "--iso-url"
+	address, what := i.URL, isoURL
 	if own := n.DriverInfo["deploy_iso"]; own != nil && own != "" {
 		text, ok := node.Text(own)
 		if !ok {
@@ -78,8 +81,12 @@ func (i *ISOs) source(n node.Node) (source, error) {
 		}
 		return source{file: file}, err
 	}
-	if _, err := node.ParseMedium(node.MediumCD, address); err != nil {
+	m, err := node.ParseMedium(node.MediumCD, address)
+	if err != nil {
 		return source{}, node.Invalidf("Invalid value in %s: the ISO has to have an address with http or https.", what)
+	}
+	if what != isoURL && (m.User != "" || m.Password != "") { // everybody who may read the node reads its driver_info
+		return source{}, node.Invalidf("Invalid value in %s: the ISO's address must hold no user and no password, which everybody could read there. --iso-url may.", what)
 	}
 	if file, ours := strings.CutPrefix(address, i.RamdiskURL+"/boot/"); ours && i.RamdiskURL != "" && !strings.ContainsAny(file, "/?#") {
 		if file, err := url.PathUnescape(file); err == nil {

@@ -142,14 +142,19 @@ func (a *appliance) join(ctx context.Context) error {
 		return err
 	}
 	a.bmcs = bmc.NewPool(map[string]bmc.Driver{
-		node.DriverRedfish: a.redfish, node.DriverIPMI: ipmi.New(ipmi.Options{}), node.DriverFake: fake.New(),
+		node.DriverRedfish: a.redfish,
+		node.DriverIPMI:    ipmi.New(ipmi.Options{}),
+		node.DriverFake:    fake.New(),
 	}, bmc.PoolOptions{})
 	if a.isos, err = boot.OpenISOs(s.bootDir()); err != nil {
 		return err
 	}
 	a.isos.RamdiskURL, a.isos.URL = s.ramdiskBase(), s.ISOURL
 	managed := managedboot.New(bootBMCs{a.bmcs}, net.DefaultResolver, managedboot.Settings{
-		RamdiskURL: s.ramdiskBase(), Kernel: s.bootSource(s.KernelURL, kernelFile), Initrd: s.bootSource(s.InitrdURL, initrdFile), ISOs: a.isos,
+		RamdiskURL: s.ramdiskBase(),
+		Kernel:     s.bootSource(s.KernelURL, kernelFile),
+		Initrd:     s.bootSource(s.InitrdURL, initrdFile),
+		ISOs:       a.isos,
 	})
 	delegating, err := a.inspector(managed)
 	if err != nil {
@@ -164,16 +169,37 @@ func (a *appliance) join(ctx context.Context) error {
 		return err
 	}
 	a.conductor = conductor.New(conductor.Needs{
-		Nodes: a.store, Moves: a.store, Attempts: a.store, Ports: a.store, Watched: a.store, Inspections: a.store, Signs: a.store, Rules: a.store,
-		BMCs: conductorBMCs{a.bmcs}, Reports: reports{hooks: inBand, ignored: ignored, stored: a.store}, Logs: ramdisklogs.Archives{}, Comparer: difference.Comparer{}, RuleEngine: ruleEngine{rules.New(rules.Options{Caller: rules.HTTP{}, Log: a.log})},
-		Discovered: a.store, Describer: reports{ignored: ignored},
+		Nodes:       a.store,
+		Moves:       a.store,
+		Attempts:    a.store,
+		Ports:       a.store,
+		Watched:     a.store,
+		Inspections: a.store,
+		Signs:       a.store,
+		Rules:       a.store,
+		Discovered:  a.store,
+		BMCs:        conductorBMCs{a.bmcs},
+		Reports:     reports{hooks: inBand, ignored: ignored, stored: a.store},
+		Describer:   reports{ignored: ignored},
+		Logs:        ramdisklogs.Archives{},
+		Comparer:    difference.Comparer{},
+		RuleEngine:  ruleEngine{rules.New(rules.Options{Caller: rules.HTTP{}, Log: a.log})},
 		Inspect: map[string]conductor.InspectInterface{
-			"agent": agent.New(managed), "inspector": delegating, "redfish": outOfBand{outofband.NewRedfish(hardwareBMCs{a.bmcs}).WithHooks(withoutRamdisk)}, "no-inspect": outofband.NoInspect{}, "fake": outofband.Fake{},
+			"agent":      agent.New(managed),
+			"inspector":  delegating,
+			"redfish":    outOfBand{outofband.NewRedfish(hardwareBMCs{a.bmcs}).WithHooks(withoutRamdisk)},
+			"no-inspect": outofband.NoInspect{},
+			"fake":       outofband.Fake{},
 		},
-		Clock: conductor.SystemClock{}, Log: a.log,
+		Clock: conductor.SystemClock{},
+		Log:   a.log,
 	}, conductor.Settings{
-		Host: host, InspectTimeout: s.InspectTimeout, StartTimeout: s.StartTimeout, PowerSyncInterval: s.PowerSyncInterval, InspectorSyncInterval: s.InspectorSyncInterval,
-		Discovery: s.Discovery,
+		Host:                  host,
+		InspectTimeout:        s.InspectTimeout,
+		StartTimeout:          s.StartTimeout,
+		PowerSyncInterval:     s.PowerSyncInterval,
+		InspectorSyncInterval: s.InspectorSyncInterval,
+		Discovery:             s.Discovery,
 	})
 	return a.prepareBoot(delegating)
 }
@@ -327,6 +353,8 @@ func (a *appliance) endStrays(ctx context.Context) error {
 		return nil
 	}
 	if err != nil {
+		// What this returns is told when the appliance stops, and it serves without: whoever watches has to know now.
+		a.log.Error("the nodes cannot be listed: BMC sessions of the last run that no node has any more stay open", "err", err)
 		return err
 	}
 	a.redfish.EndStrays(ctx, nodes)

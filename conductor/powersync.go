@@ -42,6 +42,7 @@ type silence struct {
 	version int64 // of the node: a change may have led to another BMC
 	refused bool  // it refuses the credentials
 	told    bool  // the node's mark has this reason
+	odd     bool  // nobody could be asked, and the log says so
 }
 
 func newPowerSync(c *Conductor) *powerSync {
@@ -135,10 +136,23 @@ func (s *powerSync) look(ctx context.Context, n node.Node) {
 	case complained(err):
 		s.answered(n, &l)
 	default:
-		s.c.Log.Info("the power of a node cannot be read", "node", n.UUID, "err", err)
+		s.odd(n, err, l.At)
 		return
 	}
 	s.found = append(s.found, l)
+}
+
+// odd says once per version of a node why nobody can be asked, such as for what is wrong in its driver_info.
+func (s *powerSync) odd(n node.Node, err error, at time.Time) {
+	k := s.silent[n.UUID]
+	if k.version != n.Version {
+		k = silence{version: n.Version}
+	}
+	if !k.odd {
+		s.c.Log.Info("the power of a node cannot be read", "node", n.UUID, "err", err)
+	}
+	k.odd, k.last = true, at
+	s.silent[n.UUID] = k
 }
 
 // unasked tells of a BMC whose turn did not come, or that is left alone for a while: nothing is known of it that was not

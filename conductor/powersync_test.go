@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -129,6 +131,27 @@ func TestPowerSyncIsOffWithAnIntervalOfZero(t *testing.T) {
 }
 
 // G36: the healthy are asked on time while a rack of BMCs hangs.
+func TestPowerSyncSaysOncePerVersionOfANodeThatNobodyCanBeAsked(t *testing.T) {
+	w := newWorld(t, conductor.Settings{PowerSyncInterval: time.Minute})
+	var log strings.Builder
+	w.Log = slog.New(slog.NewTextHandler(&log, nil))
+	n := w.enrolled(node.Manageable, "agent")
+	bmc := w.rack.of(n.UUID)
+	bmc.set(func(b *testBMC) { b.fail = node.Invalidf("redfish_verify_ca is odd") })
+	w.rounds(func(tick func(time.Duration)) {
+		w.untilLooked(tick, bmc, 4)
+	})
+	same(t, "lines for a node that stays as it is", strings.Count(log.String(), "redfish_verify_ca is odd"), 1)
+	_, err := w.change(n, func(n *node.Node) { n.DriverInfo["redfish_verify_ca"] = "odd" })
+	w.must(err)
+	bmc = w.rack.of(n.UUID) // another one: its settings are new
+	bmc.set(func(b *testBMC) { b.fail = node.Invalidf("redfish_verify_ca is odd") })
+	w.rounds(func(tick func(time.Duration)) {
+		w.untilLooked(tick, bmc, 3)
+	})
+	same(t, "lines after a change", strings.Count(log.String(), "redfish_verify_ca is odd"), 2)
+}
+
 func TestPowerSyncWaitsForNobodyThatHangs(t *testing.T) {
 	w := newWorld(t, conductor.Settings{PowerSyncInterval: time.Minute})
 	for range 100 {

@@ -123,7 +123,7 @@ func (c *Conductor) DetachVirtualMedia(ctx context.Context, actor node.Actor, id
 				return err
 			}
 		}
-		return c.unfollow(ctx, actor, n)
+		return c.unfollow(ctx, actor, n, kinds...)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"time"
 
 	"cagenut/node"
@@ -35,7 +36,7 @@ func (c *Conductor) AttachVirtualMedia(ctx context.Context, actor node.Actor, id
 			return without(err, queryOf(m.URL))
 		}
 		if in {
-			return c.unfollow(ctx, actor, n)
+			return c.unfollow(ctx, actor, n, kind)
 		}
 		return c.follow(ctx, actor, n, m, task)
 	})
@@ -82,34 +83,54 @@ func (c *Conductor) attach(ctx context.Context, a Abilities, m node.Medium) (tas
 	}
 }
 
-// followedKey of driver_internal_info names the job that follows a medium: no other one, which may be running or waiting for
-// the BMC at this moment, has still something to say of what is in the drives.
-const followedKey = "followed_medium"
+// followedKey of driver_internal_info names the job that follows a medium of a kind: no other one, which may be running or
+// waiting for the BMC at this moment, has still something to say of what is in the drives of that kind.
+func followedKey(k node.MediumKind) string { return "followed_medium_" + string(k) }
+
+// unfollowed removes the names of the jobs that follow media of some kinds; "" is every kind.
+func unfollowed(kinds ...node.MediumKind) map[string]any {
+	if slices.Contains(kinds, "") {
+		kinds = []node.MediumKind{node.MediumCD, node.MediumDisk, node.MediumFloppy}
+	}
+	none := map[string]any{}
+	for _, k := range kinds {
+		none[followedKey(k)] = nil
+	}
+	return none
+}
 
 // follow leaves an insertion that goes on to a job. The job keeps no more of the address than everybody may see.
 func (c *Conductor) follow(ctx context.Context, actor node.Actor, n node.Node, m node.Medium, task string) error {
 	id := node.NewUUID()
-	return c.instead(ctx, actor, n, map[string]any{followedKey: id}, node.Job{
+	return c.instead(ctx, actor, n, map[string]any{followedKey(m.Kind): id}, node.Job{
 		Kind: node.JobMedium, Node: n.UUID, Actor: actor, Deadline: c.Clock.Now().Add(attachPatience),
 		Medium: node.PublicAddress(m.URL), MediumKind: m.Kind, Task: task, Follows: id,
 	})
 }
 
-// unfollow gives up the job that follows a medium: it is in, or out, or another one has taken its place.
-func (c *Conductor) unfollow(ctx context.Context, actor node.Actor, n node.Node) error {
-	if n.DriverInternalInfo[followedKey] == nil {
-		return nil
+// unfollow gives up the jobs that follow media of some kinds: they are in, or out, or others have taken their place.
+func (c *Conductor) unfollow(ctx context.Context, actor node.Actor, n node.Node, kinds ...node.MediumKind) error {
+	none := unfollowed(kinds...)
+	for key := range none {
+		if n.DriverInternalInfo[key] != nil {
+			return c.instead(ctx, actor, n, none)
+		}
 	}
-	return c.instead(ctx, actor, n, map[string]any{followedKey: nil})
+	return nil
 }
 
-// instead puts jobs in the place of the one that follows a medium of the node, whoever holds that.
+// instead puts jobs in the place of those that follow media of the node, whoever holds that. Where media of other kinds are
+// followed, whose jobs go on, one that is not wanted any more finds that out by itself.
 func (c *Conductor) instead(ctx context.Context, actor node.Actor, n node.Node, internal map[string]any, jobs ...node.Job) error {
 	ctx = context.WithoutCancel(ctx) // the BMC is at it, whether or not somebody still listens
 	for {
+		var cancelled []node.JobKind
+		if !followsOthers(n, internal) {
+			cancelled = []node.JobKind{node.JobMedium}
+		}
 		_, err := c.Moves.Move(ctx, node.Move{
 			Node: n.UUID, From: n.ProvisionState, Held: n.ReservationID, Hold: n.ReservationID, Host: n.Reservation, Actor: actor, At: c.Clock.Now(),
-			CancelJobs: []node.JobKind{node.JobMedium}, Jobs: jobs, Internal: internal,
+			CancelJobs: cancelled, Jobs: jobs, Internal: internal,
 		})
 		if !errors.Is(err, node.ErrLost) {
 			return err
@@ -118,6 +139,16 @@ func (c *Conductor) instead(ctx context.Context, actor node.Actor, n node.Node, 
 			return err
 		}
 	}
+}
+
+// followsOthers tells whether media are followed of other kinds than those that change.
+func followsOthers(n node.Node, change map[string]any) bool {
+	for key := range unfollowed("") {
+		if _, changes := change[key]; !changes && n.DriverInternalInfo[key] != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // workMedium looks whether a medium is in by now that the BMC has accepted.
@@ -134,7 +165,7 @@ func (c *Conductor) workMedium(ctx context.Context, j node.Job) (time.Duration, 
 	in, wanted := false, true
 	err = c.BMCs.Do(step, n, func(b BMC) error {
 		// Whoever had the BMC before may have taken the medium out.
-		if n, err = c.Nodes.Node(step, j.Node); missing(err) || err == nil && n.DriverInternalInfo[followedKey] != j.Follows {
+		if n, err = c.Nodes.Node(step, j.Node); missing(err) || err == nil && n.DriverInternalInfo[followedKey(j.MediumKind)] != j.Follows {
 			wanted = false
 			return nil
 		}
@@ -151,7 +182,7 @@ func (c *Conductor) workMedium(ctx context.Context, j node.Job) (time.Duration, 
 	case !wanted:
 		return done, nil
 	case in:
-		return done, c.unfollow(ctx, j.Actor, n)
+		return done, c.unfollow(ctx, j.Actor, n, j.MediumKind)
 	case err == nil && late:
 		err = fmt.Errorf("the BMC accepted it, but does not show it as inserted after %s", attachPatience)
 	case err == nil || unsure(err) && !late:
@@ -191,7 +222,7 @@ func unquoted(err error, address string) string {
 // last_error.
 func (c *Conductor) mediumFailed(ctx context.Context, n node.Node, j node.Job, failure string) error {
 	now := c.Clock.Now()
-	m := node.Move{Node: n.UUID, From: n.ProvisionState, Actor: j.Actor, At: now, Internal: map[string]any{followedKey: nil}, History: []node.History{{
+	m := node.Move{Node: n.UUID, From: n.ProvisionState, Actor: j.Actor, At: now, Internal: unfollowed(j.MediumKind), History: []node.History{{
 		NodeUUID: n.UUID, At: now, Severity: node.SeverityError, Type: node.TypeNode, Event: failure, Actor: j.Actor, State: n.ProvisionState, TargetState: n.TargetProvisionState(),
 	}}}
 	if n.ProvisionState != node.InspectFailed {

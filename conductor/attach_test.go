@@ -136,6 +136,46 @@ func TestAMediumThatHasToGoIsNotFollowedAnyMore(t *testing.T) {
 	}
 }
 
+// What is done about one kind of media says nothing of another kind's.
+func TestAMediumIsFollowedWhateverHappensToOtherKinds(t *testing.T) {
+	detach := func(kinds ...node.MediumKind) func(*world, *ableBMC, node.Node) error {
+		return func(w *world, _ *ableBMC, n node.Node) error {
+			return w.DetachVirtualMedia(w.t.Context(), operator, n.UUID, kinds)
+		}
+	}
+	for name, c := range map[string]struct {
+		decide func(*world, *ableBMC, node.Node) error
+		goesOn bool
+	}{
+		"the floppy is taken out":            {detach(node.MediumFloppy), true},
+		"the floppy and the CD are":          {detach(node.MediumFloppy, node.MediumCD), false},
+		"everything is":                      {detach(), false},
+		"a floppy is put in, and in at once": {func(w *world, b *ableBMC, n node.Node) error { b.looks = 0; return w.attachFloppy(n) }, true},
+		"a floppy is put in, and followed":   {func(w *world, _ *ableBMC, n node.Node) error { return w.attachFloppy(n) }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, b, n := ableWorld(t)
+			b.looks = 1000
+			w.must(w.attach(n))
+			job := w.queue.of(n.UUID, node.JobMedium)[0]
+			w.must(c.decide(w, b, n))
+			var kept bool
+			for _, j := range w.queue.of(n.UUID, node.JobMedium) {
+				kept = kept || j.id == job.id
+			}
+			same(t, "its job is kept", kept, c.goesOn)
+			b.looks = 1000
+			again, err := w.Work(t.Context(), job.Job, 1)
+			same(t, "it is followed", again > 0, c.goesOn)
+			w.must(err)
+		})
+	}
+}
+
+func (w *world) attachFloppy(n node.Node) error {
+	return w.AttachVirtualMedia(w.t.Context(), operator, n.UUID, node.MediumFloppy, "http://192.0.2.1/drivers.img")
+}
+
 // A person's command that had to wait for the BMC takes nothing from under a server that an inspection has meanwhile started.
 func TestMediaAreLeftToAnInspectionThatBeganMeanwhile(t *testing.T) {
 	for name, order := range map[string]func(*world, node.Node) error{

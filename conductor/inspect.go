@@ -29,7 +29,7 @@ func (c *Conductor) startInspection(ctx context.Context, actor node.Actor, n nod
 	}
 	now, cancelled, internal := c.Clock.Now(), []node.JobKind{node.JobCleanUp, node.JobSettle}, map[string]any(nil)
 	if !c.outOfBand(n.Interfaces.Inspect) && n.Interfaces.Boot == node.BootVirtualMedia { // whose image takes the place of any other
-		cancelled, internal = append(cancelled, node.JobMedium), map[string]any{followedKey: nil}
+		cancelled, internal = append(cancelled, node.JobMedium), unfollowed("")
 	}
 	a := node.Attempt{
 		ID: node.NewUUID(), NodeUUID: n.UUID, Interface: n.Interfaces.Inspect, Token: newToken(), State: node.RunStarting, Started: actor, StartedAt: now,

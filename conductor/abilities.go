@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/url"
-	"strings"
 
 	"cagenut/node"
 )
@@ -89,23 +88,6 @@ func queryOf(address string) string {
 		return ""
 	}
 	return u.RawQuery
-}
-
-// without takes a secret out of the text of an error, and leaves what kind of error it is where the kind says more than
-// that the BMC answered badly.
-func without(err error, secret string) error {
-	if err == nil || secret == "" || !strings.Contains(err.Error(), secret) {
-		return err
-	}
-	text := strings.ReplaceAll(err.Error(), secret, node.Mask)
-	if conflict := (*node.Conflict)(nil); errors.As(err, &conflict) {
-		return &node.Conflict{Text: text}
-	}
-	masked := &node.Unreachable{What: "BMC", Answered: true, Err: errors.New(text)}
-	if was := (*node.Unreachable)(nil); errors.As(err, &was) {
-		masked.Timeout, masked.Answered, masked.Trouble = was.Timeout, was.Answered, was.Trouble
-	}
-	return masked
 }
 
 // DetachVirtualMedia empties the virtual drives of some kinds, or all of them.

@@ -33,7 +33,7 @@ func (c *Conductor) AttachVirtualMedia(ctx context.Context, actor node.Actor, id
 	return c.ordersMedia(ctx, actor, ident, "attach_virtual_media", action, func(ctx context.Context, n node.Node, a Abilities) error {
 		task, in, err := c.attach(ctx, a, m)
 		if err != nil {
-			return without(err, queryOf(m.URL))
+			return node.HideSecret(err, node.Secret(queryOf(m.URL)))
 		}
 		if in {
 			return c.unfollow(ctx, actor, n, kind)

@@ -44,7 +44,7 @@ func (c *client) BeginInsert(ctx context.Context, m node.Medium) (task string, e
 		task = ch.task
 		return err
 	})
-	return task, c.withoutSecret(err, m.Password)
+	return task, node.HideSecret(err, m.Password)
 }
 
 // Inserted looks at the task, where there is one, and at the drives. A drive that shows no image beside "inserted" is believed;
@@ -59,7 +59,7 @@ func (c *client) Inserted(ctx context.Context, m node.Medium, task string) (in b
 			return err
 		})
 		if err != nil {
-			return false, c.withoutSecret(err, m.Password)
+			return false, node.HideSecret(err, m.Password)
 		}
 	}
 	drives, err := c.drives(ctx)
@@ -96,18 +96,6 @@ func (ch *change) makeRoom(drives []virtualDrive, kind node.MediumKind) (free []
 		err = &node.Conflict{Text: fmt.Sprintf("All drives for %s of BMC %s hold other media.", kind, ch.c.base)}
 	}
 	return nil, err
-}
-
-// withoutSecret masks the image server's password where a BMC echoes it in a refusal.
-func (c *client) withoutSecret(err error, secret node.Secret) error {
-	if err == nil || secret == "" || !strings.Contains(err.Error(), string(secret)) {
-		return err
-	}
-	masked := &node.Unreachable{What: "BMC " + c.base, Answered: true, Err: errors.New(strings.ReplaceAll(err.Error(), string(secret), node.Mask))}
-	if u := (*node.Unreachable)(nil); errors.As(err, &u) {
-		masked.Trouble = u.Trouble
-	}
-	return masked
 }
 
 // lacking names an ability by what was asked for.

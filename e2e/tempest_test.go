@@ -2,6 +2,8 @@ package e2e_test
 
 import (
 	"context"
+	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -15,10 +17,11 @@ import (
 	"cagenut/e2e/process"
 )
 
-// freeAddress is an address on loopback that nothing listens on.
+// freeAddress is an address on loopback that nothing listens on, and that nobody else takes before a program does: of
+// 127.0.0.1 any connection may take the port in between.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", fmt.Sprintf("127.%d.%d.%d:0", 128+rand.IntN(100), rand.IntN(256), 1+rand.IntN(254)))
 	if err != nil {
 		t.Fatal(err)
 	}

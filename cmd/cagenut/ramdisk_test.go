@@ -74,7 +74,7 @@ func TestARamdisksWayThroughTheAPI(t *testing.T) {
 	const callback = "http://192.0.2.9:9999"
 	expect("another address", beat("https://192.0.2.10:9999", token), 400, `Detected change in ramdisk provided "callback_url"`)
 	expect("no token", beat(callback, ""), 400, "Agent token is required for heartbeat processing.")
-	expect("a wrong token", beat(callback, "x"+token[1:]), 400, "Invalid or missing agent token received.")
+	expect("a wrong token", beat(callback, token[1:]+"."), 400, "Invalid or missing agent token received.")
 	expect("no TLS", beat(callback, token), 400, "TLS is required by configuration")
 	expect("an address that is none", beat("nonsense", token), 400, `An issue with the supplied "callback_url" has been detected.`)
 

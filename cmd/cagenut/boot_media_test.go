@@ -102,6 +102,7 @@ func headOf(t *testing.T, address string) int {
 }
 
 func TestAServerBootsAnISOFromItsVirtualDriveAndReports(t *testing.T) {
+	t.Parallel()
 	a := serveForTest(t, true)
 	s := a.rack(sim.Options{Servers: 1})[0]
 	a.bootsISO(s)
@@ -139,6 +140,7 @@ func TestAServerBootsAnISOFromItsVirtualDriveAndReports(t *testing.T) {
 
 // G04, G35: off first, then what the start has put in, and nothing else.
 func TestAnAbortTakesTheMediumOutOnceTheServerIsOff(t *testing.T) {
+	t.Parallel()
 	const theirs = "http://127.0.0.1:1/rescue.iso"
 	for name, somebody := range map[string]bool{"": false, ", but for what somebody has put in": true} {
 		t.Run("ours"+name, func(t *testing.T) {
@@ -240,6 +242,7 @@ func TestABMCMayTakeItsTimeToFetchTheImage(t *testing.T) {
 // A report of a ramdisk that was booted without the attempt's token is taken by Ironic's rules; that it proves nothing is said
 // when the attempt begins.
 func TestAnISOWithoutOurTokenIsToldToProveNothing(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		elsewhere bool
 		note      string
@@ -298,6 +301,7 @@ func TestWithoutAnISOInspectAndValidateSayWhatIsMissing(t *testing.T) {
 // G10: an appliance that is stopped while the BMC fetches the image takes it out again when it is back, also where it comes in
 // after that.
 func TestARestartWhileTheImageIsFetchedLeavesNothing(t *testing.T) {
+	t.Parallel()
 	for _, fault := range []sim.Fault{sim.FaultMediaTask, sim.FaultMediaLate} {
 		t.Run(string(fault), func(t *testing.T) {
 			dir := t.TempDir()

@@ -184,6 +184,7 @@ func TestAStartThatFailsHalfWayLeavesNothingOn(t *testing.T) {
 // G63: whatever reads answers while a worker holds the node and its BMC is slow. What has to ask the BMC waits for it, and
 // nothing says that the node is locked.
 func TestEverythingReadsWhileTheNodeIsHeldAndItsBMCIsSlow(t *testing.T) {
+	t.Parallel()
 	a := serveForTest(t, true)
 	a.manageable("held", map[string]any{"driver_info": map[string]any{"fake_answer_delay": 0.1}})
 	uuid := a.get("/v1/nodes/held")["uuid"].(string)

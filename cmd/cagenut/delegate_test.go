@@ -62,6 +62,7 @@ func (f *foreignInspector) called(path string) bool {
 // With --inspector-url the node's `inspector` interface hands start and abort to that service; what it refuses leaves the
 // node waiting and is told on it (design.md §4, point 2).
 func TestTheInspectorInterfaceDelegatesToAForeignService(t *testing.T) {
+	t.Parallel()
 	foreign := &foreignInspector{}
 	service := httptest.NewServer(foreign)
 	defer service.Close()

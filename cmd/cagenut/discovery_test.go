@@ -70,6 +70,7 @@ func (a *testAppliance) unknownMachines() []node.Discovered {
 
 // Issue 5, point 6: from the first report of a machine that nobody knows to its inspection.
 func TestAMachineThatNobodyKnowsIsDiscoveredAcceptedAndInspected(t *testing.T) {
+	t.Parallel()
 	for _, driver := range []string{node.DriverRedfish, node.DriverIPMI} {
 		t.Run(driver, func(t *testing.T) {
 			a := serveForTest(t, true, discovering)

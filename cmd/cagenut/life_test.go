@@ -73,6 +73,7 @@ func (a *testAppliance) untilState(name string, s node.State) node.Node {
 func offAndFree(n node.Node) bool { return n.PowerState == node.PowerOff && n.TargetPowerState == "" }
 
 func TestAServerIsInspectedOverTheWire(t *testing.T) {
+	t.Parallel()
 	for _, driver := range []string{node.DriverRedfish, node.DriverIPMI} {
 		t.Run(driver, func(t *testing.T) {
 			a := serveForTest(t, true)
@@ -131,6 +132,7 @@ func checkInventory(t *testing.T, base, uuid string, s *sim.Server) {
 // G01, G04, G08: after an abort the server is off, both APIs say so, and no late report changes anything, not even after
 // a re-inspection.
 func TestAnAbortedRunStaysAborted(t *testing.T) {
+	t.Parallel()
 	a := serveForTest(t, true)
 	s := a.rack(sim.Options{Servers: 1})[0]
 	s.HoldReport()

@@ -150,6 +150,22 @@ func TestAReportIsAppliedOnceMore(t *testing.T) {
 			t.Errorf("error of the run is %q", a.Error)
 		}
 	})
+	t.Run("its notes take the place of those before", func(t *testing.T) {
+		w, n, _ := reported(t, "")
+		notes := func(body []byte) []string {
+			t.Helper()
+			w.must(w.Reapply(t.Context(), operator, n.UUID, body))
+			w.work(n.UUID, node.JobReapply)
+			return w.attempt(w.node(n)).Notes
+		}
+		plain := notes(report(""))
+		if odd := notes([]byte(strings.Replace(string(report("")), `"count":4`, `"count":[4]`, 1))); len(odd) <= len(plain) {
+			t.Fatalf("an odd field is not noted: %q", odd)
+		}
+		if diff := cmp.Diff(plain, notes(report(""))); diff != "" {
+			t.Errorf("notes of a report without it (-want +got):\n%s", diff)
+		}
+	})
 	t.Run("a restart in the middle goes on", func(t *testing.T) {
 		w, n, _ := reported(t, "")
 		w.must(w.Reapply(t.Context(), operator, n.UUID, nil))

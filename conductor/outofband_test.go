@@ -77,6 +77,10 @@ func TestOutOfBandInspectionLeavesTheServerAlone(t *testing.T) {
 	if _, log := w.rack.of(n.UUID).seen(); len(log) != 0 {
 		t.Errorf("the BMC was told %q", log)
 	}
+	var invalid *node.Invalid
+	if err := w.Reapply(t.Context(), operator, n.UUID, nil); !errors.As(err, &invalid) {
+		t.Errorf("there is no report to apply once more: %v", err)
+	}
 	for key, want := range map[string]string{"cpu_arch": "x86_64", "memory_mb": "16384", "local_gb": "63", "capabilities": "boot_mode:uefi"} {
 		if got, _ := node.Text(now.Properties[key]); got != want {
 			t.Errorf("properties.%s is %v, want %s", key, now.Properties[key], want)

@@ -55,6 +55,14 @@ func TestATrialTellsWhatRulesWouldDo(t *testing.T) {
 		t.Errorf("the trial changed what it was given: %+v", in)
 	}
 
+	t.Run("what a sensitive rule sets is not shown", func(t *testing.T) {
+		quiet := in
+		quiet.Rules = []node.InspectionRule{{UUID: "r", Description: "quiet", Sensitive: true, Actions: []node.RuleAction{set("extra/rack", "R9")}}}
+		want := []node.RuleChange{{Of: "node", Path: "extra/rack", Before: node.Mask, After: node.Mask}}
+		if diff := cmp.Diff(want, engine.Try(t.Context(), quiet).Rules[0].Changes); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
 	t.Run("a rule that fails ends it", func(t *testing.T) {
 		in.Rules = append(in.Rules, node.InspectionRule{UUID: "r-fail", Priority: 7, Actions: []node.RuleAction{set("extra/x", 1), action("fail", map[string]any{"msg": "no"})}})
 		got := engine.Try(t.Context(), in)

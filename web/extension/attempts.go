@@ -1,6 +1,7 @@
 package extension
 
 import (
+	"net/url"
 	"strconv"
 	"time"
 
@@ -95,10 +96,16 @@ type attemptList struct {
 	Next string `json:"next,omitempty"`
 }
 
-const (
-	attemptsDefault = 50
-	attemptsMost    = 1000
-)
+const attemptsMost = 1000
+
+// limitOf is how many a page of a list shows: ?limit=, which has been checked, 50 without it, and most at the most.
+func limitOf(q url.Values, most int) int {
+	limit, err := strconv.Atoi(q.Get("limit"))
+	if err != nil {
+		limit = 50
+	}
+	return min(limit, most)
+}
 
 // attempts lists a node's inspections: ?limit= (50, at most 1000) and ?marker= (the last id of the page before).
 func (a *api) attempts(c *fiber.Ctx) error {
@@ -110,11 +117,7 @@ func (a *api) attempts(c *fiber.Ctx) error {
 	if err := attemptsOperation().CheckQuery(q, 0, nil); err != nil {
 		return err
 	}
-	limit, err := strconv.Atoi(q.Get("limit"))
-	if err != nil {
-		limit = attemptsDefault
-	}
-	limit = min(limit, attemptsMost)
+	limit := limitOf(q, attemptsMost)
 	n, err := a.o.Store.Node(c.UserContext(), id)
 	if err != nil {
 		return err

@@ -191,11 +191,7 @@ func (a *api) discovered(c *fiber.Ctx) error {
 	if err := operation.CheckQuery(q, 0, nil); err != nil {
 		return err
 	}
-	limit, err := strconv.Atoi(q.Get("limit"))
-	if err != nil {
-		limit = attemptsDefault
-	}
-	limit = min(limit, discoveredMost)
+	limit := limitOf(q, discoveredMost)
 	f := node.DiscoveredFilter{States: []node.DiscoveredState{node.DiscoveredNew}, Marker: q.Get("marker"), Limit: limit + 1}
 	if said := q.Get("state"); said == allStates {
 		f.States = nil

@@ -189,11 +189,7 @@ func (a *api) inspections(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	limit, err := strconv.Atoi(q.Get("limit"))
-	if err != nil {
-		limit = attemptsDefault
-	}
-	limit = min(limit, attemptsMost)
+	limit := limitOf(q, attemptsMost)
 	kept, err := a.o.Inspections.Kept(c.UserContext(), id, q.Get("marker"), limit+1)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"io/fs"
 	"path"
 	"strings"
 	"sync"
@@ -23,24 +24,34 @@ type asset struct {
 // assets maps hashed names to content, and plain names to hashed ones.
 var assets = sync.OnceValues(func() (map[string]asset, map[string]string) {
 	byHash, hashed := map[string]asset{}, map[string]string{}
-	entries, err := files.ReadDir("static")
-	if err != nil {
-		panic(err) // embedded: cannot happen
-	}
 	types := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
-	for _, e := range entries {
-		body, err := files.ReadFile("static/" + e.Name())
-		if err != nil {
-			panic(err) // embedded: cannot happen
-		}
+	for file, body := range map[string][]byte{"live.js": joinedFiles("static/live.js"), "icon.svg": joinedFiles("static/icon.svg"), "cagenut.css": joinedFiles("static/css/*.css")} {
 		sum := sha256.Sum256(body)
-		ext := path.Ext(e.Name())
-		name := strings.TrimSuffix(e.Name(), ext) + "." + hex.EncodeToString(sum[:6]) + ext
+		ext := path.Ext(file)
+		name := strings.TrimSuffix(file, ext) + "." + hex.EncodeToString(sum[:6]) + ext
 		byHash[name] = asset{body: body, contentType: types[ext]}
-		hashed[e.Name()] = name
+		hashed[file] = name
 	}
 	return byHash, hashed
 })
+
+// joinedFiles is what a pattern finds, one after the other by name: the style sheet is one file on the wire and one for each
+// page here.
+func joinedFiles(pattern string) []byte {
+	names, err := fs.Glob(files, pattern)
+	if err != nil {
+		panic(err) // embedded: cannot happen
+	}
+	var all []byte
+	for _, name := range names {
+		body, err := files.ReadFile(name)
+		if err != nil {
+			panic(err) // embedded: cannot happen
+		}
+		all = append(all, body...)
+	}
+	return all
+}
 
 // AssetURL is the address of a static file, such as "live.js".
 func AssetURL(name string) string {

@@ -42,6 +42,9 @@ type View struct {
 	Act     bool   // the viewer may act: buttons are drawn
 	// Discovered: the list of discovered machines, instead of that of nodes
 	Discovered bool
+	Rack       string // the page of a rack, by its name
+	Run        string // the page of something that works on many nodes, by its UUID; news of it have the same UUID
+	Language   string // tag of the language that the page is drawn in
 }
 
 // Options are a hub's dependencies and limits. Zero limits mean the defaults.

@@ -22,7 +22,9 @@ type Filter struct {
 	DescriptionContains string
 	Shards              []string
 	Rack                string
-	Search              string // part of a name, UUID, MAC, BMC address or serial: the dashboard's one box
+	Search              string // part of a name, UUID, MAC, BMC address, serial or rack: the dashboard's one box
+	Healths             []Health
+	Silent              bool   // the BMC does not answer
 	ParentNode          string // children of this node only
 	IncludeChildren     bool   // else nodes with a parent are left out (contract.md §3.2)
 

@@ -62,4 +62,6 @@ type Notice struct {
 	NodeUUID string
 	Change   *Change
 	Deleted  bool
+	// Run: it is about a run over many nodes, and NodeUUID is the run's.
+	Run bool
 }

@@ -84,7 +84,7 @@ type Hub struct {
 	streams map[*stream]struct{}
 	seq     int64    // notices so far
 	floor   int64    // positions below it cannot catch up
-	recent  []string // node of notice n at n % remembered
+	recent  []string // what notice n was about at n % remembered, as keyOf says
 }
 
 // New makes a hub; it does nothing until Run.
@@ -195,6 +195,28 @@ func (h *Hub) missed(position string) (nodes []string, now string, ok bool) {
 	return nodes, now, true
 }
 
+// runKey stands before the UUID of a run where the UUIDs of nodes stand without anything.
+const runKey = "run "
+
+func keyOf(n node.Notice) string {
+	if n.Run {
+		return runKey + n.NodeUUID
+	}
+	return n.NodeUUID
+}
+
+// shows tells whether a view may show something of what a key names, and its UUID.
+func (v View) shows(key string) (uuid string, ok bool) {
+	uuid, run := strings.CutPrefix(key, runKey)
+	switch {
+	case run || v.Run != "":
+		return uuid, run && v.Run == uuid
+	case v.Node != "":
+		return uuid, v.Node == uuid
+	}
+	return uuid, true
+}
+
 // tell gives a batch of notices to everybody: first the changes, which need no drawing, then the fragments.
 func (h *Hub) tell(ctx context.Context, batch []node.Notice) {
 	var nodes []string
@@ -207,9 +229,10 @@ func (h *Hub) tell(ctx context.Context, batch []node.Notice) {
 			h.floor = h.seq
 			continue
 		}
-		h.recent[h.seq%remembered] = n.NodeUUID
-		if !slices.Contains(nodes, n.NodeUUID) {
-			nodes = append(nodes, n.NodeUUID)
+		key := keyOf(n)
+		h.recent[h.seq%remembered] = key
+		if !slices.Contains(nodes, key) {
+			nodes = append(nodes, key)
 		}
 	}
 	now := h.position()
@@ -253,8 +276,9 @@ func (h *Hub) draw(ctx context.Context, v View, nodes []string) ([]byte, error) 
 	ctx, cancel := context.WithTimeout(ctx, drawTimeout)
 	defer cancel()
 	var all bytes.Buffer
-	for _, uuid := range nodes {
-		if v.Node != "" && v.Node != uuid {
+	for _, key := range nodes {
+		uuid, ok := v.shows(key)
+		if !ok {
 			continue
 		}
 		html, err := h.o.Pages.Draw(ctx, v, uuid)
@@ -270,7 +294,7 @@ func (h *Hub) tellCounts(ctx context.Context) {
 	h.mu.Lock()
 	var lists []*stream
 	for s := range h.streams {
-		if !s.programs && s.view.Node == "" {
+		if !s.programs && s.view.Node == "" && s.view.Run == "" {
 			lists = append(lists, s)
 		}
 	}

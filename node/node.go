@@ -111,26 +111,6 @@ func (n Node) Label() string {
 	return n.UUID
 }
 
-// Location is where a node sits in a rack, read from `extra` (design.md §2). Rack is "" where nobody has said.
-type Location struct {
-	Rack  string
-	Unit  int // lowest unit, counted from the bottom; 0: unknown
-	Units int // height; 1 unless said otherwise
-}
-
-// Location reads the node's place. Values of another type than expected count as unknown.
-func (n Node) Location() Location {
-	l := Location{Units: 1}
-	l.Rack, _ = n.Extra["rack"].(string)
-	if u, ok := Int(n.Extra["rack_unit"]); ok && u > 0 {
-		l.Unit = int(u)
-	}
-	if u, ok := Int(n.Extra["rack_units"]); ok && u > 0 {
-		l.Units = int(u)
-	}
-	return l
-}
-
 // Port is a network port of a node, known by its MAC (contract.md §3.7).
 type Port struct {
 	ID                  int64

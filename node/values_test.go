@@ -90,8 +90,15 @@ func TestANodesPlaceIsReadFromExtra(t *testing.T) {
 	}{
 		{nil, node.Location{Units: 1}},
 		{map[string]any{"rack": "R1", "rack_unit": json.Number("12"), "rack_units": 2.0}, node.Location{Rack: "R1", Unit: 12, Units: 2}},
-		{map[string]any{"rack": 7, "rack_unit": "12", "rack_units": -1}, node.Location{Units: 1}},
+		{map[string]any{"rack": 7, "rack_unit": "12", "rack_units": -1}, node.Location{Rack: "7", Unit: 12, Units: 1}},
+		{map[string]any{"rack": json.Number("7"), "rack_unit": " 3 ", "rack_units": "4"}, node.Location{Rack: "7", Unit: 3, Units: 4}},
+		{map[string]any{"rack": []any{"R1"}, "rack_unit": true, "rack_units": map[string]any{}}, node.Location{Units: 1}},
+		{map[string]any{"rack": nil, "rack_unit": nil, "rack_units": 0}, node.Location{Units: 1}},
 		{map[string]any{"rack_unit": 1.5}, node.Location{Units: 1}},
+		{map[string]any{"rack_unit": "1.5", "rack_units": "two"}, node.Location{Units: 1}},
+		{map[string]any{"rack_unit": -3}, node.Location{Units: 1}},
+		{map[string]any{"rack_unit": 1e9, "rack_units": 1e300}, node.Location{Unit: 1e9, Units: 1}},
+		{map[string]any{"rack_unit": json.Number("9223372036854775807"), "rack_units": "99999999999999999999"}, node.Location{Units: 1}},
 	} {
 		if got := (node.Node{Extra: c.extra}).Location(); got != c.want {
 			t.Errorf("%v: %+v", c.extra, got)

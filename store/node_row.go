@@ -69,6 +69,7 @@ type nodeRow struct {
 	Conductor            string
 	Rack                 string
 	RackUnit             int
+	RackUnits            int
 	BMCAddress           string
 	Serial               string
 }
@@ -120,7 +121,7 @@ func (s *Store) nodeRow(n node.Node) (nodeRow, error) {
 		InstanceUUID: n.InstanceUUID, InstanceName: n.InstanceName, ChassisUUID: n.ChassisUUID, ResourceClass: n.ResourceClass,
 		ConductorGroup: n.ConductorGroup, Description: n.Description, Owner: n.Owner, Lessee: n.Lessee, Shard: n.Shard,
 		ParentNode: n.ParentNode, Conductor: n.Conductor,
-		Rack: at.Rack, RackUnit: at.Unit, BMCAddress: bmcAddress(n.DriverInfo),
+		Rack: at.Rack, RackUnit: at.Unit, RackUnits: at.Units, BMCAddress: bmcAddress(n.DriverInfo),
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nodeRow{}, fmt.Errorf("node %s: %w", n.UUID, err)

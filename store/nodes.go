@@ -115,7 +115,7 @@ var patchable = []string{
 	"name", "updated_at", "version", "driver", "interfaces", "maintenance", "maintenance_reason", "fault", "protected", "protected_reason",
 	"retired", "retired_reason", "console_enabled", "disable_power_off", "automated_clean", "secure_boot", "boot_mode",
 	"properties", "driver_info", "instance_info", "extra", "documents", "traits", "instance_uuid", "instance_name", "chassis_uuid",
-	"resource_class", "conductor_group", "description", "owner", "lessee", "shard", "parent_node", "rack", "rack_unit", "bmc_address",
+	"resource_class", "conductor_group", "description", "owner", "lessee", "shard", "parent_node", "rack", "rack_unit", "rack_units", "bmc_address",
 }
 
 // UpdateNode stores what PATCH can change.

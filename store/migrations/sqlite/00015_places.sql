@@ -12,8 +12,11 @@ WHERE json_type(extra, '$.rack_unit') = 'text' AND trim(json_extract(extra, '$.r
 	AND CAST(trim(json_extract(extra, '$.rack_unit')) AS INTEGER) BETWEEN 1 AND 2147483647;
 UPDATE nodes SET rack_unit = 0 WHERE rack_unit > 2147483647;
 UPDATE nodes SET rack_units = CAST(trim(json_extract(extra, '$.rack_units')) AS INTEGER)
-WHERE trim(json_extract(extra, '$.rack_units')) NOT GLOB '*[^0-9]*'
+WHERE json_type(extra, '$.rack_units') IN ('integer', 'text') AND trim(json_extract(extra, '$.rack_units')) NOT GLOB '*[^0-9]*'
 	AND CAST(trim(json_extract(extra, '$.rack_units')) AS INTEGER) BETWEEN 1 AND 2147483647;
+UPDATE nodes SET rack_units = CAST(json_extract(extra, '$.rack_units') AS INTEGER)
+WHERE json_type(extra, '$.rack_units') = 'real' AND json_extract(extra, '$.rack_units') BETWEEN 1 AND 2147483647
+	AND json_extract(extra, '$.rack_units') = CAST(json_extract(extra, '$.rack_units') AS INTEGER);
 
 -- +goose Down
 DROP INDEX nodes_place;

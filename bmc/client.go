@@ -25,6 +25,11 @@ type Client interface {
 	SupportedBoot(ctx context.Context) ([]node.BootDevice, error)
 }
 
+// Glancer is a [Client] whose BMC tells the health with the power, in the same answer: it costs no further request.
+type Glancer interface {
+	Glance(ctx context.Context) (node.Glance, error)
+}
+
 // Abilities are what some BMCs have beyond a [Client]. A client that has all of them says so by its type; where a BMC
 // lacks one, its methods are *node.Unsupported.
 type Abilities interface {

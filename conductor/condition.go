@@ -7,9 +7,16 @@ import (
 	"cagenut/node"
 )
 
-// Health asks the BMC how its server is as a whole, and which of its parts are not well.
+// Health asks the BMC how its server is as a whole, and which of its parts are not well. The node knows it from then on.
 func (c *Conductor) Health(ctx context.Context, ident string) (node.HealthReport, error) {
-	return reads(ctx, c, ident, "health", Abilities.Health)
+	report, err := reads(ctx, c, ident, "health", Abilities.Health)
+	if err != nil {
+		return node.HealthReport{}, err
+	}
+	if err := c.rememberHealth(context.WithoutCancel(ctx), ident, report); err != nil {
+		c.Log.Error("cannot note the health of a node", "node", ident, "err", err)
+	}
+	return report, nil
 }
 
 // Sensors asks the BMC for all readings.

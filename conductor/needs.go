@@ -89,6 +89,11 @@ type Watched interface {
 	PowerDue(ctx context.Context, from, to int64) ([]node.Node, error)
 }
 
+// Glancer is a [BMC] that tells the health with the power, in the same answer.
+type Glancer interface {
+	Glance(ctx context.Context) (node.Glance, error)
+}
+
 // BMC is one server's controller, as long as the caller has it to itself.
 type BMC interface {
 	Power(ctx context.Context) (node.PowerState, error)

@@ -110,14 +110,14 @@ func (s *powerSync) record(ctx context.Context) error {
 
 // look asks the BMC of a node for the power.
 func (s *powerSync) look(ctx context.Context, n node.Node) {
-	var power node.PowerState
+	var seen node.Glance
 	// The place in the queue is waited for until the node's next turn would come.
 	waiting, cancel := context.WithTimeout(ctx, max(s.c.PowerSyncInterval, lookTime))
 	defer cancel()
 	err := s.c.BMCs.Look(waiting, n, func(b BMC) (err error) {
 		step, cancel := context.WithTimeout(waiting, lookTime)
 		defer cancel()
-		power, err = b.Power(step)
+		seen, err = glance(step, b)
 		return err
 	})
 	l := node.BeginLook(n)
@@ -130,7 +130,8 @@ func (s *powerSync) look(ctx context.Context, n node.Node) {
 		return
 	case err == nil:
 		s.answered(n, &l)
-		sees(n, power, &l)
+		sees(n, seen.Power, &l)
+		seesHealth(n, seen, &l)
 	case node.Silent(err):
 		s.unanswered(n, err, &l)
 	case complained(err):

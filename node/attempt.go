@@ -114,6 +114,7 @@ const (
 	TypePower      = "power"
 	TypeProvision  = "provisioning"
 	TypeNode       = "node"
+	TypeHealth     = "health"
 )
 
 // History is one entry of a node's history.

@@ -29,8 +29,17 @@ type Look struct {
 	// gives the mark that it has another reason.
 	Unreachable string
 	SilentAt    time.Time
+	// Health, where set, is another one than was known; HealthSeen, where set, is another one than looks saw before.
+	Health, HealthSeen Health
 	// History is what the look adds to the node's.
 	History []History
+}
+
+// Glance is what one answer of a BMC tells of its server.
+type Glance struct {
+	Power  PowerState // "" is "the BMC does not know"
+	Health Health     // as far as this answer tells; "" where it does not
+	Why    string     // what is not well, where the answer says
 }
 
 // BeginLook is a look at the BMC of a node as it was read.

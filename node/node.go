@@ -35,6 +35,13 @@ type Node struct {
 	BMCUnreachableSince time.Time
 	BMCError            string
 
+	// Health is how the server is, as its BMC said last; "" while nobody knows. HealthAt is since when it is so.
+	Health   Health
+	HealthAt time.Time
+	// HealthSeen is what the looks see, which is less than what a BMC answers to the question for the health: a look that
+	// sees what it saw before takes nothing back of such an answer.
+	HealthSeen Health
+
 	// Moved counts what the appliance itself did to the node: moves, reservations, power states that its jobs confirmed.
 	// Whoever looked at the BMC before one of them has seen a server that is no more.
 	Moved int64

@@ -90,7 +90,7 @@ const asItWas = "uuid = ? AND moved = ? AND version = ?"
 func (tx *transaction) look(l node.Look) error {
 	changed := l.Power != "" && l.Power != l.Was
 	ended := l.Answered && !l.Since.IsZero()
-	if !changed && !ended && l.Unreachable == "" && len(l.History) == 0 {
+	if !changed && !ended && l.Unreachable == "" && l.Health == "" && l.HealthSeen == "" && len(l.History) == 0 {
 		return tx.confirm(l)
 	}
 	set := map[string]any{"moved": oneMore}
@@ -105,6 +105,12 @@ func (tx *transaction) look(l node.Look) error {
 		if l.Since.IsZero() {
 			set["bmc_unreachable_since"] = micros(l.SilentAt)
 		}
+	}
+	if l.Health != "" {
+		set["health"], set["health_at"] = string(l.Health), micros(l.At)
+	}
+	if l.HealthSeen != "" {
+		set["health_seen"] = string(l.HealthSeen)
 	}
 	n, err := tx.cas(&nodeRow{}, set, asItWas, l.Node, l.Moved, l.Version)
 	if err != nil || n == 0 {
@@ -164,11 +170,11 @@ func (tx *transaction) answered(uuid string, at time.Time) error {
 	})
 }
 
-// withMark adds the mark to the columns of a change that leads to another BMC, or to the same one in another way: nobody
-// has asked that one yet. r is the row that will be written.
+// withMark adds what one BMC has told to the columns of a change that leads to another, or to the same one in another way:
+// nobody has asked that one yet. r is the row that will be written.
 func (tx *transaction) withMark(columns []string, n node.Node, r *nodeRow) ([]string, error) {
 	var was nodeRow
-	q := tx.Select("uuid", "driver", "driver_info").Where("uuid = ? AND bmc_unreachable_since <> 0", n.UUID).Limit(1).Find(&was)
+	q := tx.Select("uuid", "driver", "driver_info").Where("uuid = ? AND (bmc_unreachable_since <> 0 OR health <> '' OR health_seen <> '')", n.UUID).Limit(1).Find(&was)
 	if q.Error != nil || q.RowsAffected == 0 {
 		return columns, q.Error
 	}
@@ -183,8 +189,8 @@ func (tx *transaction) withMark(columns []string, n node.Node, r *nodeRow) ([]st
 	if err != nil || same && was.Driver == n.Driver {
 		return columns, err
 	}
-	r.BMCUnreachableSince, r.BMCError = 0, ""
-	return append(slices.Clone(columns), "bmc_unreachable_since", "bmc_error"), nil
+	r.BMCUnreachableSince, r.BMCError, r.Health, r.HealthAt, r.HealthSeen = 0, "", "", 0, ""
+	return append(slices.Clone(columns), "bmc_unreachable_since", "bmc_error", "health", "health_at", "health_seen"), nil
 }
 
 // sameText tells whether two documents say the same, whatever types their values have here.

@@ -291,6 +291,42 @@ func TestAMarkOutlivesARestartAndEndsWithTheFirstAnswer(t *testing.T) {
 	}
 }
 
+func TestTheHealthThatALookFoundIsKeptWithItsTimeAndBelongsToOneBMC(t *testing.T) {
+	r := newRig(t)
+	n := r.add(t, node.Manageable, func(n *node.Node) {
+		n.Driver, n.DriverInfo = node.DriverRedfish, map[string]any{"redfish_address": "https://192.0.2.10"}
+	})
+	at := begin.Add(time.Minute)
+	news := r.Watch(t.Context())
+	for _, found := range []func(*node.Look){
+		func(l *node.Look) { l.Health, l.HealthSeen = node.HealthCritical, node.HealthCritical },
+		func(l *node.Look) { l.Power = node.PowerOn }, // says nothing of it
+		func(l *node.Look) { l.HealthSeen = node.HealthOK },
+	} {
+		if err := r.RecordLooks(t.Context(), []node.Look{look(must(r.Node(t.Context(), n.UUID))(t), at, found)}); err != nil {
+			t.Fatal(err)
+		}
+		at = at.Add(time.Minute)
+	}
+	if first, _ := read(t, news); first.NodeUUID != n.UUID {
+		t.Errorf("told was %+v", first)
+	}
+	now := must(r.Node(t.Context(), n.UUID))(t)
+	if now.Health != node.HealthCritical || now.HealthSeen != node.HealthOK || !now.HealthAt.Equal(begin.Add(time.Minute)) || now.Version != n.Version {
+		t.Errorf("%s since %s, seen %s, version %d", now.Health, now.HealthAt, now.HealthSeen, now.Version)
+	}
+	now.Description = "row 4"
+	now = must(r.UpdateNode(t.Context(), now, node.Audit{}))(t)
+	if now.Health != node.HealthCritical {
+		t.Errorf("after another description: %q", now.Health)
+	}
+	now.DriverInfo["redfish_address"] = "https://192.0.2.11"
+	now = must(r.UpdateNode(t.Context(), now, node.Audit{}))(t)
+	if now.Health != "" || now.HealthSeen != "" || !now.HealthAt.IsZero() {
+		t.Errorf("with another BMC: %s since %s, seen %s", now.Health, now.HealthAt, now.HealthSeen)
+	}
+}
+
 func TestAnotherBMCBeginsWithoutTheMarkOfTheOld(t *testing.T) {
 	r := newRig(t)
 	for name, tc := range map[string]struct {

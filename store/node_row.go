@@ -28,6 +28,9 @@ type nodeRow struct {
 	PowerCheckedAt       int64
 	BMCUnreachableSince  int64
 	BMCError             string
+	Health               string
+	HealthAt             int64
+	HealthSeen           string
 	Moved                int64
 	PowerAsked           string
 	PowerAskedAt         int64
@@ -107,6 +110,7 @@ func (s *Store) nodeRow(n node.Node) (nodeRow, error) {
 		ProvisionState: string(n.ProvisionState), ProvisionUpdatedAt: micros(n.ProvisionUpdatedAt),
 		PowerState: string(n.PowerState), TargetPowerState: string(n.TargetPowerState), PowerCheckedAt: micros(n.PowerCheckedAt),
 		BMCUnreachableSince: micros(n.BMCUnreachableSince), BMCError: n.BMCError,
+		Health: string(n.Health), HealthAt: micros(n.HealthAt), HealthSeen: string(n.HealthSeen),
 		Moved: n.Moved, PowerAsked: string(n.PowerAsked), PowerAskedAt: micros(n.PowerAskedAt),
 		LastError: n.LastError, Reservation: n.Reservation, ReservationID: n.ReservationID,
 		AttemptID: n.AttemptID, InspectionStartedAt: micros(n.InspectionStartedAt), InspectionFinishedAt: micros(n.InspectionFinishedAt),
@@ -155,6 +159,7 @@ func (s *Store) node(r nodeRow) (node.Node, error) {
 		ProvisionState: node.State(r.ProvisionState), ProvisionUpdatedAt: fromMicros(r.ProvisionUpdatedAt),
 		PowerState: node.PowerState(r.PowerState), TargetPowerState: node.PowerState(r.TargetPowerState), PowerCheckedAt: fromMicros(r.PowerCheckedAt),
 		BMCUnreachableSince: fromMicros(r.BMCUnreachableSince), BMCError: r.BMCError,
+		Health: node.Health(r.Health), HealthAt: fromMicros(r.HealthAt), HealthSeen: node.Health(r.HealthSeen),
 		Moved: r.Moved, PowerAsked: node.PowerAction(r.PowerAsked), PowerAskedAt: fromMicros(r.PowerAskedAt),
 		LastError: r.LastError, Reservation: r.Reservation, ReservationID: r.ReservationID,
 		AttemptID: r.AttemptID, InspectionStartedAt: fromMicros(r.InspectionStartedAt), InspectionFinishedAt: fromMicros(r.InspectionFinishedAt),

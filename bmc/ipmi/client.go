@@ -22,6 +22,7 @@ type client struct {
 var (
 	_ bmc.Client    = (*client)(nil)
 	_ bmc.Abilities = (*client)(nil)
+	_ bmc.Glancer   = (*client)(nil)
 )
 
 // within does a few commands in a session, in bounded time. A busy BMC is asked again; a session that breaks is repeated once,

@@ -2,6 +2,7 @@ package ipmi
 
 import (
 	"context"
+	"strings"
 
 	"github.com/bougou/go-ipmi/pkg/command/chassis"
 
@@ -9,23 +10,41 @@ import (
 )
 
 // Power reads the chassis status.
-func (c *client) Power(ctx context.Context) (p node.PowerState, err error) {
+func (c *client) Power(ctx context.Context) (node.PowerState, error) {
+	seen, err := c.Glance(ctx)
+	return seen.Power, err
+}
+
+// Glance reads the chassis status, in which the faults stand beside the power.
+func (c *client) Glance(ctx context.Context) (seen node.Glance, err error) {
 	err = c.within(ctx, "read the power state", true, func(ctx context.Context, s *session) error {
-		p, err = power(ctx, s)
+		seen, err = glance(ctx, s)
 		return err
 	})
-	return p, err
+	return seen, err
+}
+
+func glance(ctx context.Context, s *session) (node.Glance, error) {
+	st, err := s.GetChassisStatus(ctx)
+	if err != nil {
+		return node.Glance{}, err
+	}
+	seen := node.Glance{Power: node.PowerOff, Health: node.HealthOK}
+	if st.PowerIsOn {
+		seen.Power = node.PowerOn
+	}
+	var why []string
+	for _, p := range faults(st) {
+		seen.Health = seen.Health.Worse(p.Health)
+		why = append(why, p.Part+": "+p.Message)
+	}
+	seen.Why = strings.Join(why, "; ")
+	return seen, nil
 }
 
 func power(ctx context.Context, s *session) (node.PowerState, error) {
-	st, err := s.GetChassisStatus(ctx)
-	switch {
-	case err != nil:
-		return "", err
-	case st.PowerIsOn:
-		return node.PowerOn, nil
-	}
-	return node.PowerOff, nil
+	seen, err := glance(ctx, s)
+	return seen.Power, err
 }
 
 // controls are the chassis controls of an action, the second where a BMC lacks the first.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/stmcginnis/gofish"
@@ -24,6 +25,7 @@ type client struct {
 var (
 	_ bmc.Client    = (*client)(nil)
 	_ bmc.Abilities = (*client)(nil)
+	_ bmc.Glancer   = (*client)(nil)
 )
 
 // within does something with a gofish client, in bounded time.
@@ -42,13 +44,20 @@ func (c *client) withinTime(ctx context.Context, limit time.Duration, doing stri
 }
 
 // Power reads the system's power state.
-func (c *client) Power(ctx context.Context) (p node.PowerState, err error) {
+func (c *client) Power(ctx context.Context) (node.PowerState, error) {
+	seen, err := c.Glance(ctx)
+	return seen.Power, err
+}
+
+// Glance reads the system's power state, and the health that the BMC rolls up for it.
+func (c *client) Glance(ctx context.Context) (seen node.Glance, err error) {
 	err = c.within(ctx, "read the power state", func(_ context.Context, g *gofish.APIClient) error {
 		s, err := c.fetch(g)
-		p = s.powerState()
+		st := s.all.state()
+		seen = node.Glance{Power: s.powerState(), Health: st.worst(), Why: strings.Join(st.why, " ")}
 		return err
 	})
-	return p, err
+	return seen, err
 }
 
 // SetPower asks for a reset of the kind that the BMC allows (quirk 35), unless the goal is reached already.

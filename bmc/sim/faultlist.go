@@ -145,6 +145,7 @@ const (
 	FaultShortReads      Fault = "short-reads"
 	FaultDeadSensor      Fault = "dead-sensor"
 	FaultLANInProgress   Fault = "lan-in-progress"
+	FaultChassisFan      Fault = "chassis-fan"
 )
 
 // AllFaults lists what SwitchOn takes, in the order of the documentation.
@@ -216,4 +217,5 @@ var ipmiFaults = []FaultInfo{
 	{Fault: FaultShortReads, Steady: true, What: "Cannot return more than 8 bytes of a sensor's record at a time."},
 	{Fault: FaultDeadSensor, Steady: true, What: "The first sensor of the list has no reading (0xCB)."},
 	{Fault: FaultLANInProgress, Steady: true, What: "The LAN settings are \"in progress\" for ever."},
+	{Fault: FaultChassisFan, Steady: true, What: "The chassis status tells a fault of the cooling."},
 }

@@ -59,6 +59,7 @@ func commands() *handlers.Registry {
 			return answer, code, nil
 		})
 	}
+	add(types.CommandGetChassisStatus, (*Server).chassisStatus)
 	add(types.CommandGetSystemGUID, (*Server).systemGUID)
 	add(types.CommandGetSensorReading, (*Server).sensorReading)
 	add(types.CommandGetSensorThresholds, (*Server).sensorThresholds)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	ipmichassis "github.com/bougou/go-ipmi/pkg/command/chassis"
 	"github.com/bougou/go-ipmi/pkg/hal/mock"
 	"github.com/bougou/go-ipmi/pkg/types"
 
@@ -21,6 +22,13 @@ type chassis struct {
 func (c *chassis) PowerState(context.Context) (bool, error) {
 	on, _ := c.s.machine.power()
 	return on, nil
+}
+
+// chassisStatus is the power with what the chassis finds wrong.
+func (s *Server) chassisStatus([]byte) ([]byte, types.CompletionCode) {
+	on, _ := s.machine.power()
+	st := ipmichassis.GetChassisStatusResponse{PowerIsOn: on, ChassisIdentifySupported: true, CollingFanFault: s.has(FaultChassisFan)}
+	return st.Pack(), types.CodeOK
 }
 
 // SetPower switches on or off.

@@ -145,6 +145,12 @@ var ipmiQuirks = []quirk{
 			t.Errorf("%v over %v: %s", one.Value, one.Threshold.UNC, one.Status())
 		}
 	}},
+	{fault: sim.FaultChassisFan, check: func(t *testing.T, s *sim.Server) {
+		s.SetPower(node.PowerOn)
+		if st, err := mustDial(t, s).GetChassisStatus(context.Background()); err != nil || !st.CollingFanFault || !st.PowerIsOn {
+			t.Errorf("%v, %+v", err, st)
+		}
+	}},
 	{fault: sim.FaultClockUnset, check: func(t *testing.T, s *sim.Server) {
 		list, err := mustDial(t, s).GetSELEntries(context.Background(), 0)
 		if err != nil || list[0].Standard.Timestamp.Year() != 1970 {

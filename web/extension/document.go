@@ -60,7 +60,7 @@ func attemptsOperation() openapi.Operation {
 
 func healthOperation() openapi.Operation {
 	return openapi.Operation{Method: "GET", Path: "/cagenut/v1/nodes/:ident/health", Does: "Ask the BMC of a node for health, failing parts, sensors and the newest entries of its log.", Tag: tag,
-		Query:   []openapi.Parameter{{Name: "ask", Does: "False asks nobody: what is told is bmc, as it is known.", Kind: openapi.Flag()}},
+		Query:   []openapi.Parameter{{Name: "ask", Does: "False asks nobody: what is told is bmc and overall, as they are known.", Kind: openapi.Flag()}},
 		Answers: []openapi.Answer{{Status: 200, Shows: openapi.Shows(openapi.Ref("Health"))}}, May: []int{502, 504}}
 }
 

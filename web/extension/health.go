@@ -11,15 +11,17 @@ import (
 )
 
 // Health is how a server is, as its BMC says now. A part that the BMC cannot tell is null, and named; where nobody was
-// asked, all of them are null and none is named.
+// asked, parts, sensors and log are null and none is named.
 type Health struct {
 	Node string `json:"node"`
 	BMC  BMC    `json:"bmc"`
-	// Overall is OK, Warning or Critical; null where the BMC does not say.
+	// Overall is OK, Warning or Critical; null where the BMC does not say. Where nobody was asked, it is the last one known.
 	Overall *node.Health `json:"overall"`
-	Parts   []FailedPart `json:"parts"` // that are not well, the worst first
-	Sensors []Reading    `json:"sensors"`
-	Log     []LogEntry   `json:"log"` // the newest entries, the newest first
+	// OverallSince is when it became so, as far as the appliance has noticed.
+	OverallSince *string      `json:"overall_since"`
+	Parts        []FailedPart `json:"parts"` // that are not well, the worst first
+	Sensors      []Reading    `json:"sensors"`
+	Log          []LogEntry   `json:"log"` // the newest entries, the newest first
 	// Unsupported names what the BMC cannot tell: health, sensors, log.
 	Unsupported []string `json:"unsupported"`
 }
@@ -89,7 +91,7 @@ func (a *api) health(c *fiber.Ctx) error {
 		return err
 	}
 	if !asks(q.Get("ask")) {
-		return c.JSON(Health{Node: n.UUID, BMC: bmcOf(n), Unsupported: []string{}})
+		return c.JSON(Health{Node: n.UUID, BMC: bmcOf(n), Overall: orNull(n.Health), OverallSince: instant(n.HealthAt), Unsupported: []string{}})
 	}
 	found, err := a.o.Conductor.Condition(c.UserContext(), n.UUID, newestEntries)
 	if err != nil {
@@ -99,6 +101,9 @@ func (a *api) health(c *fiber.Ctx) error {
 	out := Health{Node: n.UUID, BMC: BMC{Reachable: &answers}, Unsupported: append([]string{}, found.Unsupported...)}
 	if !found.Lacks("health") {
 		out.Overall, out.Parts = orNull(found.Health.Overall), shown(found.Health.Parts, partOf)
+		if n, err := a.o.Store.Node(c.UserContext(), n.UUID); err == nil && n.Health == found.Health.Overall {
+			out.OverallSince = instant(n.HealthAt)
+		}
 	}
 	if !found.Lacks("sensors") {
 		out.Sensors = shown(found.Sensors, readingOf)

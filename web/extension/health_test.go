@@ -36,13 +36,13 @@ func TestHealthTellsWhatTheBMCSays(t *testing.T) {
 			Health:  node.HealthReport{Overall: node.HealthCritical, Parts: []node.PartHealth{{Part: "PSU 2", Health: node.HealthCritical, Message: "no input"}}},
 			Sensors: []node.Sensor{{Name: "Inlet", Kind: node.SensorTemperature, Unit: "Cel", Reading: &warm, Health: node.HealthOK, UpperCritical: &hot}, {Name: "PSU 2", Kind: node.SensorOther, State: "Failed"}},
 			Log:     []node.LogEntry{{ID: "2", At: noon, Severity: node.HealthCritical, Message: "Power supply 2 failed", Sensor: "PSU 2"}, {ID: "1", Message: "Log cleared"}},
-		}, `"overall":"Critical","parts":[{"part":"PSU 2","health":"Critical","message":"no input"}],"sensors":[` +
+		}, `"overall":"Critical","overall_since":null,"parts":[{"part":"PSU 2","health":"Critical","message":"no input"}],"sensors":[` +
 			`{"name":"Inlet","kind":"temperature","unit":"Cel","reading":41.5,"state":null,"health":"OK","lower_critical":null,"lower_warning":null,"upper_warning":null,"upper_critical":85},` +
 			`{"name":"PSU 2","kind":"other","unit":null,"reading":null,"state":"Failed","health":null,"lower_critical":null,"lower_warning":null,"upper_warning":null,"upper_critical":null}],"log":[` +
 			`{"id":"2","at":"2026-11-30T14:02:11.000Z","severity":"Critical","message":"Power supply 2 failed","sensor":"PSU 2"},{"id":"1","at":null,"severity":null,"message":"Log cleared","sensor":null}],"unsupported":[]}`},
-		"nothing to complain of":       {conductor.Condition{Health: node.HealthReport{Overall: node.HealthOK}}, `"overall":"OK","parts":[],"sensors":[],"log":[],"unsupported":[]}`},
-		"a BMC that knows only health": {conductor.Condition{Unsupported: []string{"sensors", "log"}}, `"overall":null,"parts":[],"sensors":null,"log":null,"unsupported":["sensors","log"]}`},
-		"a BMC that knows nothing":     {conductor.Condition{Unsupported: []string{"health", "sensors", "log"}}, `"overall":null,"parts":null,"sensors":null,"log":null,"unsupported":["health","sensors","log"]}`},
+		"nothing to complain of":       {conductor.Condition{Health: node.HealthReport{Overall: node.HealthOK}}, `"overall":"OK","overall_since":null,"parts":[],"sensors":[],"log":[],"unsupported":[]}`},
+		"a BMC that knows only health": {conductor.Condition{Unsupported: []string{"sensors", "log"}}, `"overall":null,"overall_since":null,"parts":[],"sensors":null,"log":null,"unsupported":["sensors","log"]}`},
+		"a BMC that knows nothing":     {conductor.Condition{Unsupported: []string{"health", "sensors", "log"}}, `"overall":null,"overall_since":null,"parts":null,"sensors":null,"log":null,"unsupported":["health","sensors","log"]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h.condition = tc.condition
@@ -62,10 +62,13 @@ func TestHealthWithoutAskingIsWhatIsKnownOfTheBMC(t *testing.T) {
 		set  func(*node.Node)
 		want string
 	}{
-		"nobody has asked it yet": {func(*node.Node) {}, `{"reachable":null,"since":null,"error":null}`},
-		"it answers":              {func(n *node.Node) { n.PowerCheckedAt = noon }, `{"reachable":true,"since":null,"error":null}`},
+		"nobody has asked it yet": {func(*node.Node) {}, `{"reachable":null,"since":null,"error":null},"overall":null,"overall_since":null`},
+		"it answers": {func(n *node.Node) { n.PowerCheckedAt = noon },
+			`{"reachable":true,"since":null,"error":null},"overall":null,"overall_since":null`},
+		"it told the health, by the way": {func(n *node.Node) { n.PowerCheckedAt, n.Health, n.HealthAt = noon, node.HealthWarning, noon },
+			`{"reachable":true,"since":null,"error":null},"overall":"Warning","overall_since":"2026-11-30T14:02:11.000Z"`},
 		"it is silent": {func(n *node.Node) { n.BMCUnreachableSince, n.BMCError = noon, "BMC 192.0.2.10: no answer" },
-			`{"reachable":false,"since":"2026-11-30T14:02:11.000Z","error":"BMC 192.0.2.10: no answer"}`},
+			`{"reachable":false,"since":"2026-11-30T14:02:11.000Z","error":"BMC 192.0.2.10: no answer"},"overall":null,"overall_since":null`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHall()
@@ -76,7 +79,7 @@ func TestHealthWithoutAskingIsWhatIsKnownOfTheBMC(t *testing.T) {
 			if status := call(t, "GET", serve(t, h, 0)+"/nodes/r07-u21/health?ask=false", "", &got); status != 200 {
 				t.Fatalf("got %d %s", status, got)
 			}
-			want := `{"node":"` + n.UUID + `","bmc":` + tc.want + `,"overall":null,"parts":null,"sensors":null,"log":null,"unsupported":[]}`
+			want := `{"node":"` + n.UUID + `","bmc":` + tc.want + `,"parts":null,"sensors":null,"log":null,"unsupported":[]}`
 			if string(got) != want {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}

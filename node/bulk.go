@@ -98,13 +98,26 @@ func BulkStates() []BulkState { return []BulkState{BulkPending, BulkDone, BulkRe
 type BulkResult struct {
 	Position int    // in the order of the choice, from 1
 	Node     string // UUID; "" for a name that no node had
-	Name     string // as it was when it was chosen
-	Place    string // likewise
+	Name     string // as it was when it was chosen; likewise Place, "R07 · U21"
+	Place    string
 	Attempt  string // of an abort: the attempt that was seen; no other is aborted
 	State    BulkState
 	Refusal  Refusal // with BulkRefused
 	Why      string  // likewise, the sentence
 	At       time.Time
+}
+
+// BulkResultFilter chooses results of a run, in their order.
+type BulkResultFilter struct {
+	State BulkState // "": all
+	After int       // the position of the last one that was seen
+	Limit int       // 0: all
+}
+
+// BulkChoice chooses the nodes of a run: by UUIDs and names, or by a filter.
+type BulkChoice struct {
+	Idents []string
+	Filter *Filter
 }
 
 // Refusal is the kind of the reason why something was not done.

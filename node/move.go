@@ -90,6 +90,7 @@ const (
 	JobSettle  JobKind = "settle"  // makes sure that a foreign inspector really ended a run
 	JobMedium  JobKind = "medium"  // a medium that a BMC has accepted and still fetches
 	JobReapply JobKind = "reapply" // a stored report is worked up once more, or another in its place
+	JobBulk    JobKind = "bulk"    // a run over many nodes; it is about no single one
 )
 
 // Job is work that outlives a request, inserted in the transaction of the state change.
@@ -108,4 +109,5 @@ type Job struct {
 	MediumKind MediumKind
 	Task       string
 	Follows    string // its name on the node, without which it is not wanted any more
+	Run        string // of a bulk run, its id
 }

@@ -169,28 +169,6 @@ func TestAWatcherThatFallsBehindIsToldToLookAgain(t *testing.T) {
 	}
 }
 
-func TestUsersAreAddedReplacedAndRemoved(t *testing.T) {
-	r := newRig(t)
-	for _, u := range []store.User{{Name: "bob", PasswordHash: "h1", Role: "viewer"}, {Name: "ada", PasswordHash: "h2", Role: "admin"}, {Name: "bob", PasswordHash: "h3", Role: "operator"}} {
-		if err := r.PutUser(t.Context(), u); err != nil {
-			t.Fatal(err)
-		}
-	}
-	all := must(r.Users(t.Context()))(t)
-	if len(all) != 2 || all[0].Name != "ada" || all[1].PasswordHash != "h3" || all[1].Role != "operator" {
-		t.Errorf("users: %d", len(all))
-	}
-	if err := r.RemoveUser(t.Context(), "bob"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.User(t.Context(), "bob"); !errors.Is(err, store.ErrNoUser) {
-		t.Errorf("read: %v", err)
-	}
-	if err := r.RemoveUser(t.Context(), "bob"); !errors.Is(err, store.ErrNoUser) {
-		t.Errorf("removed twice: %v", err)
-	}
-}
-
 func TestAParentMustBeThereAndNoChildOfItsChild(t *testing.T) {
 	r := newRig(t)
 	a := r.add(t, node.Enroll)

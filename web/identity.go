@@ -17,6 +17,7 @@ const (
 	localAddress
 	localUser
 	localRole
+	localSession
 )
 
 // The roles. A viewer may only read.
@@ -45,6 +46,15 @@ func SetUser(c *fiber.Ctx, name, role string) {
 	c.Locals(localUser, name)
 	c.Locals(localRole, role)
 }
+
+// Session is the id of the dashboard's session that the request belongs to; "" for who signed in otherwise, or not at all.
+func Session(c *fiber.Ctx) string {
+	id, _ := c.Locals(localSession).(string)
+	return id
+}
+
+// SetSession is for web/auth.
+func SetSession(c *fiber.Ctx, id string) { c.Locals(localSession, id) }
 
 // Actor is who asks through which door, for the conductor.
 func Actor(c *fiber.Ctx, source node.Source) node.Actor {

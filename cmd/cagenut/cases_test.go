@@ -216,7 +216,7 @@ func TestHistoryNamesWhoDidItAndIsReadInPages(t *testing.T) {
 	a := serveForTest(t, false, func(s *settings) { s.Auth = "basic" })
 	long := strings.Repeat("u", 64)
 	for _, name := range []string{long, "browser"} {
-		if err := putUser(t.Context(), a.store, name, "not-a-real-one", "operator"); err != nil {
+		if err := addUser(t.Context(), a.store, name, "not-a-real-one", "operator"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -84,7 +84,7 @@ func withGophercloud(t *testing.T, test func(*testing.T, *gopher), change ...fun
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := a.store.PutUser(t.Context(), store.User{Name: gopherUser, PasswordHash: string(hash), Role: web.RoleOperator}); err != nil {
+				if err := a.store.AddUser(t.Context(), store.User{Name: gopherUser, PasswordHash: string(hash), Role: web.RoleOperator}, byCommand("user add", gopherUser)); err != nil {
 					t.Fatal(err)
 				}
 			}

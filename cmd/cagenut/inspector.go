@@ -22,7 +22,6 @@ import (
 	"cagenut/inspect/rules"
 	"cagenut/node"
 	"cagenut/store"
-	"cagenut/web/auth"
 )
 
 // inspectorCommand runs the inspector service alone.
@@ -106,11 +105,11 @@ func (i *inspectorCommand) open(ctx context.Context, a *appliance) (*alone.Inspe
 		return nil, err
 	}
 	service := alone.New(alone.Needs{Service: a.introspections(), Ironic: client, Copies: a.store, DNS: net.DefaultResolver, Log: a.log})
-	guard, err := auth.Guard(auth.Options{Mode: i.Auth, Users: accounts{a.store}, HTPasswd: i.HTPasswd, Log: a.log})
+	gate, err := a.gate()
 	if err != nil {
 		return nil, err
 	}
-	a.serveIntrospections(ctx, service, guard, i.PublicURL)
+	a.serveIntrospections(ctx, service, gate.Check, i.PublicURL)
 	return service, nil
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"cagenut/bmc"
 	"cagenut/bmc/redfish"
@@ -14,7 +13,6 @@ import (
 	"cagenut/inspect/rules"
 	"cagenut/node"
 	"cagenut/store"
-	"cagenut/web/auth"
 )
 
 // The joints: where one room's small interface meets another room's type.
@@ -105,18 +103,6 @@ func (e ruleEngine) Try(ctx context.Context, in conductor.RuleInput) node.RulesT
 	return e.Engine.Try(ctx, rules.Input(in))
 }
 
-// accounts are the appliance's own users.
-type accounts struct{ *store.Store }
-
-// Account is auth.Users'.
-func (a accounts) Account(ctx context.Context, name string) (auth.Account, bool, error) {
-	u, err := a.Store.User(ctx, name)
-	if errors.Is(err, store.ErrNoUser) {
-		return auth.Account{}, false, nil
-	}
-	return auth.Account{Hash: u.PasswordHash, Role: u.Role}, err == nil, err
-}
-
 // verbs lets the inspector service ask for verbs.
 type verbs struct{ *conductor.Conductor }
 
@@ -174,6 +160,7 @@ var (
 	_ conductor.Attempts    = (*store.Store)(nil)
 	_ conductor.Ports       = (*store.Store)(nil)
 	_ conductor.Watched     = (*store.Store)(nil)
+	_ conductor.Bulks       = (*store.Store)(nil)
 	_ conductor.Rules       = (*store.Store)(nil)
 	_ conductor.Inspections = (*store.Store)(nil)
 	_ conductor.Signs       = (*store.Store)(nil)

@@ -101,7 +101,7 @@ func serveWithPassword(t *testing.T) *testAppliance {
 		t.Fatal(err)
 	}
 	a := serveForTest(t, false, func(s *settings) { s.Auth, s.HTPasswd = auth.Basic, file })
-	if err := putUser(t.Context(), a.store, "looker", "a-password", web.RoleViewer); err != nil {
+	if err := addUser(t.Context(), a.store, "looker", "a-password", web.RoleViewer); err != nil {
 		t.Fatal(err)
 	}
 	return a

@@ -174,6 +174,7 @@ func (a *appliance) join(ctx context.Context) error {
 		Attempts:    a.store,
 		Ports:       a.store,
 		Watched:     a.store,
+		Bulks:       a.store,
 		Inspections: a.store,
 		Signs:       a.store,
 		Rules:       a.store,
@@ -248,7 +249,7 @@ func (a *appliance) serveRoutes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	guard, err := auth.Guard(auth.Options{Mode: s.Auth, Users: accounts{a.store}, HTPasswd: s.HTPasswd, Log: a.log})
+	gate, err := a.gate()
 	if err != nil {
 		return err
 	}
@@ -258,7 +259,7 @@ func (a *appliance) serveRoutes(ctx context.Context) error {
 		ironic.ErrorShape(), pages.ErrorShape(), {Prefix: "/cagenut", Answer: web.AnswerError, Bodies: true},
 	}})
 	ui.RegisterStatic(a.app)
-	a.app.Use(guard)
+	a.app.Use(gate.Check)
 	a.app.Get("/healthz", a.alive)
 	a.app.Get("/readyz", a.ready)
 	if a.files != nil {
@@ -274,7 +275,7 @@ func (a *appliance) serveRoutes(ctx context.Context) error {
 	if a.inspectorListener == nil {
 		return nil
 	}
-	a.serveIntrospections(ctx, a.introspections(), guard, "")
+	a.serveIntrospections(ctx, a.introspections(), gate.Check, "")
 	return nil
 }
 

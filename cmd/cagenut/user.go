@@ -10,15 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
-	"golang.org/x/crypto/bcrypt"
-
+	"cagenut/node"
 	"cagenut/store"
+	"cagenut/web"
 	"cagenut/web/auth"
 )
-
-// bcryptCost makes one check take about 0.2 s; a verified password is remembered for a while (web/auth).
-const bcryptCost = 10
 
 // firstUser makes `admin` where nobody could sign in, and prints the password this once.
 func (a *appliance) firstUser(ctx context.Context, out io.Writer) error {
@@ -30,31 +28,33 @@ func (a *appliance) firstUser(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	password := rand.Text()
-	if err := putUser(ctx, a.store, "admin", password, "admin"); err != nil {
+	if err := addUser(ctx, a.store, "admin", password, web.RoleAdmin); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "There was no user yet. Sign in as admin with the password %s (it is shown only now; change it with cagenut user passwd admin).\n", password)
 	return nil
 }
 
-func putUser(ctx context.Context, s *store.Store, name, password, role string) error {
-	if len(password) > 72 {
-		return errors.New("a password has at most 72 bytes")
-	}
-	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcryptCost)
+func addUser(ctx context.Context, s *store.Store, name, password, role string) error {
+	hash, err := auth.HashPassword(password)
 	if err != nil {
-		return fmt.Errorf("hash the password: %w", err)
+		return err
 	}
-	return s.PutUser(ctx, store.User{Name: name, PasswordHash: string(hash), Role: role})
+	return s.AddUser(ctx, store.User{Name: name, PasswordHash: hash, Role: role}, byCommand("user add", name+": "+role))
+}
+
+// byCommand is the line of the audit for what was done on the machine itself, by whoever may read its data.
+func byCommand(action, whom string) node.Audit {
+	return node.Audit{At: time.Now(), Actor: node.System(), Action: action, Result: "accepted", Reason: whom + " (by command)"}
 }
 
 type userCommand struct {
 	DataDir string `default:"./cagenut-data" env:"CAGENUT_DATA_DIR" help:"Data folder of the appliance; it may be running."`
 
 	Add    userAdd    `cmd:"" help:"Add somebody; the password is read from standard input."`
-	Passwd userPasswd `cmd:"" help:"Change a password; it is read from standard input."`
+	Passwd userPasswd `cmd:"" help:"Change a password, which signs out everywhere; it is read from standard input."`
 	List   userList   `cmd:"" help:"List who may sign in."`
-	Remove userRemove `cmd:"" help:"Remove somebody."`
+	Remove userRemove `cmd:"" help:"Remove somebody, who is signed out everywhere."`
 }
 
 func (u *userCommand) open(ctx context.Context) (*store.Store, error) {
@@ -101,17 +101,21 @@ type userAdd struct {
 
 // Run is kong's.
 func (a *userAdd) Run(ctx context.Context, c *commands) error {
+	if err := auth.CheckName(a.Name); err != nil {
+		return err
+	}
 	return c.User.with(ctx, func(s *store.Store) error {
+		var missing *node.NotFound
 		if _, err := s.User(ctx, a.Name); err == nil {
 			return fmt.Errorf("there is a user %s already", a.Name)
-		} else if !errors.Is(err, store.ErrNoUser) {
+		} else if !errors.As(err, &missing) {
 			return err
 		}
 		password, err := readPassword()
 		if err != nil {
 			return err
 		}
-		return putUser(ctx, s, a.Name, password, a.Role)
+		return addUser(ctx, s, a.Name, password, a.Role)
 	})
 }
 
@@ -122,15 +126,18 @@ type userPasswd struct {
 // Run is kong's.
 func (p *userPasswd) Run(ctx context.Context, c *commands) error {
 	return c.User.with(ctx, func(s *store.Store) error {
-		u, err := s.User(ctx, p.Name)
-		if err != nil {
+		if _, err := s.User(ctx, p.Name); err != nil {
 			return err
 		}
 		password, err := readPassword()
 		if err != nil {
 			return err
 		}
-		return putUser(ctx, s, u.Name, password, u.Role)
+		hash, err := auth.HashPassword(password)
+		if err != nil {
+			return err
+		}
+		return s.ChangeUser(ctx, p.Name, store.UserChange{PasswordHash: hash}, byCommand("user password", p.Name))
 	})
 }
 
@@ -153,5 +160,5 @@ type userRemove struct {
 
 // Run is kong's.
 func (r *userRemove) Run(ctx context.Context, c *commands) error {
-	return c.User.with(ctx, func(s *store.Store) error { return s.RemoveUser(ctx, r.Name) })
+	return c.User.with(ctx, func(s *store.Store) error { return s.RemoveUser(ctx, r.Name, byCommand("user remove", r.Name)) })
 }

@@ -43,12 +43,12 @@ func hash(t *testing.T, password string) string {
 // serve answers every path with who asked.
 func serve(t *testing.T, o auth.Options) string {
 	t.Helper()
-	guard, err := auth.Guard(o)
+	gate, err := auth.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	app := web.NewApp(web.AppOptions{})
-	app.Use(guard)
+	app.Use(gate.Check)
 	app.All("/*", func(c *fiber.Ctx) error {
 		name, role := web.User(c)
 		return c.SendString(name + "/" + role)
@@ -174,10 +174,10 @@ func TestHTPasswd(t *testing.T) {
 	if status("second") != 200 {
 		t.Error("a broken change locks everybody out")
 	}
-	if _, err := auth.Guard(auth.Options{Mode: auth.Basic, HTPasswd: path}); err == nil {
+	if _, err := auth.New(auth.Options{Mode: auth.Basic, HTPasswd: path}); err == nil {
 		t.Error("the start is not refused")
 	}
-	if _, err := auth.Guard(auth.Options{Mode: auth.Basic}); err == nil {
+	if _, err := auth.New(auth.Options{Mode: auth.Basic}); err == nil {
 		t.Error("nobody could sign in, and the start is not refused")
 	}
 }

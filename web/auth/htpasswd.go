@@ -3,7 +3,9 @@ package auth
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -91,4 +93,15 @@ func isBcrypt(hash string) bool {
 		}
 	}
 	return false
+}
+
+// names are the users of the file; none without a file.
+func (h *htpasswd) names() []string {
+	if h == nil {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.refresh()
+	return slices.Sorted(maps.Keys(h.users))
 }

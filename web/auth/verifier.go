@@ -40,27 +40,41 @@ func newVerifier() *verifier {
 	return &verifier{key: key, busy: make(chan struct{}, runtime.GOMAXPROCS(0)), good: map[digest]time.Time{}}
 }
 
-// verify returns an error only when the context ends before it is its turn.
-func (v *verifier) verify(ctx context.Context, name, hash, password string) (bool, error) {
+// verify tells whether a password is right. Where nothing is remembered, allowed is asked when it is this password's turn
+// (what it returns ends the check), and wrong is told before it is another's. An error comes from allowed, or from a
+// context that ends before the turn.
+func (v *verifier) verify(ctx context.Context, name, hash, password string, allowed func() error, wrong func()) (right, remembered bool, err error) {
 	d := v.digest(name, hash, password)
 	if v.knows(d) {
-		return true, nil
+		return true, true, nil
+	}
+	if err := allowed(); err != nil {
+		return false, false, err
 	}
 	select {
 	case v.busy <- struct{}{}:
 	case <-ctx.Done():
-		return false, ctx.Err()
+		return false, false, ctx.Err()
 	}
 	defer func() { <-v.busy }()
+	// Of many that came at once, the first may have settled it.
+	if v.knows(d) {
+		return true, true, nil
+	}
+	if err := allowed(); err != nil {
+		return false, false, err
+	}
 	if hash == "" {
 		_ = bcrypt.CompareHashAndPassword([]byte(nobody), []byte(password))
-		return false, nil
+		wrong()
+		return false, false, nil
 	}
 	if bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) != nil {
-		return false, nil
+		wrong()
+		return false, false, nil
 	}
 	v.remember(d)
-	return true, nil
+	return true, false, nil
 }
 
 func (v *verifier) digest(parts ...string) digest {

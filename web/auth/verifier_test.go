@@ -8,6 +8,10 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
+func always() error { return nil }
+
+func ignore() {}
+
 // A password that was right is right again without bcrypt, which takes a tenth of a second and a place in its queue:
 // programs send it with every request. Here nobody gets a place any more.
 func TestAVerifiedPasswordIsRemembered(t *testing.T) {
@@ -16,10 +20,10 @@ func TestAVerifiedPasswordIsRemembered(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := newVerifier()
-	if ok, err := v.verify(t.Context(), "jon", string(hash), "not-a-real-one"); !ok || err != nil {
+	if ok, _, err := v.verify(t.Context(), "jon", string(hash), "not-a-real-one", always, ignore); !ok || err != nil {
 		t.Fatalf("got %v, %v", ok, err)
 	}
-	if ok, err := v.verify(t.Context(), "jon", string(hash), "another"); ok || err != nil {
+	if ok, _, err := v.verify(t.Context(), "jon", string(hash), "another", always, ignore); ok || err != nil {
 		t.Fatalf("got %v, %v", ok, err)
 	}
 	for range cap(v.busy) {
@@ -38,8 +42,8 @@ func TestAVerifiedPasswordIsRemembered(t *testing.T) {
 		{"name and password cut elsewhere", "jonnot-a-", string(hash), "real-one", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			ok, err := v.verify(gone, tc.user, tc.hash, tc.password)
-			if ok != tc.remembered || (err == nil) != tc.remembered || (err != nil && !errors.Is(err, context.Canceled)) {
+			ok, remembered, err := v.verify(gone, tc.user, tc.hash, tc.password, always, ignore)
+			if ok != tc.remembered || remembered != tc.remembered || (err == nil) != tc.remembered || (err != nil && !errors.Is(err, context.Canceled)) {
 				t.Errorf("got %v, %v", ok, err)
 			}
 		})

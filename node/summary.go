@@ -34,16 +34,17 @@ type List struct {
 	Ranks      [][]State // for ByAttention; states that are in none come last
 	At         Cursor    // the page begins after it; nil: at the beginning. One that fits no list is an *[Invalid].
 	Before     bool      // the page ends before At instead
-	Limit      int
+	Limit      int       // 0: the whole list, without the company of its nodes
 }
 
-// Summaries are one page of a list, and whether there is more on either side of it.
+// Summaries are one page of a list, and in its company what else a list shows of the nodes.
 type Summaries struct {
-	All      []Summary
-	Earlier  bool
-	Later    bool
+	All     []Summary
+	Earlier bool // there is a page before
+	Later   bool // there is a page behind
+
 	Attempts map[string]Attempt // the latest ones of the nodes, by id, as far as a list needs them: no tokens, no notes
-	Signs    map[string][]Sign  // of attempts that wait, by their id, in the order in which they came first
+	Signs    map[string][]Sign  // of those that run, by id of the attempt, in the order in which they came first
 }
 
 // Summary is what lists show of a node: of its documents nothing but its rack and unit, and no secret.
@@ -53,7 +54,7 @@ type Summary struct {
 	Serial     string // as it was reported, also if it says nothing
 	Cursor     Cursor // its place in the list
 
-	// SerialTwins and PlaceTwins say how many other nodes have the same serial number, and the same rack and unit.
+	// SerialTwins and PlaceTwins say how many other nodes have the same serial number, and the same rack and unit; company.
 	SerialTwins, PlaceTwins int
 }
 
@@ -63,6 +64,6 @@ type Tally struct {
 	Driver      string
 	Health      Health
 	Maintenance bool
-	Silent      bool
 	N           int
+	Silent      int // how many of them have a BMC that does not answer
 }

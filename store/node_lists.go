@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -100,10 +101,14 @@ func chosen(db *gorm.DB, f node.Filter) *gorm.DB {
 	if f.DescriptionContains != "" {
 		q = q.Where("description LIKE ? ESCAPE '\\'", like(f.DescriptionContains))
 	}
+	if f.Healths != nil {
+		q = q.Where("health IN ?", f.Healths)
+	}
+	if f.Silent {
+		q = q.Where("bmc_unreachable_since <> 0")
+	}
 	if f.Search != "" {
-		p := like(f.Search)
-		q = q.Where(`name LIKE ? ESCAPE '\' OR uuid LIKE ? ESCAPE '\' OR bmc_address LIKE ? ESCAPE '\' OR serial LIKE ? ESCAPE '\' OR rack LIKE ? ESCAPE '\'
-			OR uuid IN (SELECT node_uuid FROM ports WHERE address LIKE ? ESCAPE '\')`, p, p, p, p, p, p)
+		q = found(q, f.Search)
 	}
 	switch {
 	case f.ParentNode != "":
@@ -112,6 +117,34 @@ func chosen(db *gorm.DB, f node.Filter) *gorm.DB {
 		q = q.Where("parent_node = ''")
 	}
 	return q
+}
+
+// macPart is what may be part of a MAC, in any spelling.
+var macPart = regexp.MustCompile(`^[0-9A-Fa-f:.-]+$`)
+
+// found is a search for part of what people know a node by.
+func found(q *gorm.DB, text string) *gorm.DB {
+	p := like(text)
+	where, args := `name LIKE ? ESCAPE '\' OR uuid LIKE ? ESCAPE '\' OR bmc_address LIKE ? ESCAPE '\' OR serial LIKE ? ESCAPE '\' OR rack LIKE ? ESCAPE '\'`, []any{p, p, p, p, p}
+	if macPart.MatchString(text) {
+		where += ` OR uuid IN (SELECT node_uuid FROM ports WHERE address LIKE ? ESCAPE '\')`
+		args = append(args, like(macSpelling(text)))
+	}
+	return q.Where(where, args...)
+}
+
+// macSpelling is a MAC, or part of one, as the ports have it: 5254.00aa.0001 and 52-54-00 too.
+func macSpelling(text string) string {
+	text = strings.ToLower(text)
+	digits := strings.NewReplacer(":", "", ".", "", "-", "").Replace(text)
+	if len(digits) != 12 {
+		return strings.ReplaceAll(text, "-", ":")
+	}
+	var pairs []string
+	for pair := range slices.Chunk([]byte(digits), 2) {
+		pairs = append(pairs, string(pair))
+	}
+	return strings.Join(pairs, ":")
 }
 
 func like(part string) string {

@@ -21,6 +21,10 @@ type signRow struct {
 
 func (signRow) TableName() string { return "signs" }
 
+func (r signRow) sign() node.Sign {
+	return node.Sign{AttemptID: r.AttemptID, Kind: node.SignKind(r.Kind), FirstAt: fromMicros(r.FirstAt), LastAt: fromMicros(r.LastAt), Times: r.Times, Detail: r.Detail}
+}
+
 // AddSign notes a sign of life of an attempt that runs; where the attempt is over or gone it comes to nothing.
 func (s *Store) AddSign(ctx context.Context, nodeUUID string, sign node.Sign) error {
 	return s.inTurn(ctx, func(tx *transaction) error {
@@ -49,7 +53,7 @@ func (s *Store) Signs(ctx context.Context, attempt string) ([]node.Sign, error) 
 	}
 	out := make([]node.Sign, len(rows))
 	for i, r := range rows {
-		out[i] = node.Sign{AttemptID: r.AttemptID, Kind: node.SignKind(r.Kind), FirstAt: fromMicros(r.FirstAt), LastAt: fromMicros(r.LastAt), Times: r.Times, Detail: r.Detail}
+		out[i] = r.sign()
 	}
 	return out, nil
 }

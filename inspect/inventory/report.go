@@ -213,19 +213,8 @@ func reported(v json.RawMessage) string {
 	return string(v)
 }
 
-var placeholders = []string{
-	"not specified", "not available", "not applicable", "none", "unknown", "n/a", "default string", "default",
-	"to be filled by o.e.m.", "system serial number", "system product name", "system manufacturer", "system", "0123456789", "123456789",
-}
-
 // Known is the value, or "" for one that a vendor left as it found it (G52).
-func Known(s string) string {
-	s = strings.TrimSpace(s)
-	if slices.Contains(placeholders, strings.ToLower(s)) || strings.Trim(s, "0. -") == "" {
-		return ""
-	}
-	return s
-}
+func Known(s string) string { return node.Known(s) }
 
 // parseBootMAC reads a MAC, also in pxelinux's form: a hardware type before it and dashes between (G21).
 func parseBootMAC(s string) (string, bool) {

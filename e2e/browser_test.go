@@ -19,7 +19,18 @@ type window struct {
 	ctx context.Context
 }
 
+// browse opens a page in a browser of its own.
 func browse(t *testing.T, address string) *window {
+	t.Helper()
+	w := newWindow(t)
+	w.do(chromedp.Navigate(address))
+	w.holds(`document.getElementById('live').dataset.state === 'live'`)
+	w.holds(`window.neverReloaded = true`)
+	return w
+}
+
+// newWindow is a browser in which nothing is open yet.
+func newWindow(t *testing.T) *window {
 	t.Helper()
 	path := peer(t, "chromium", "chromium-browser", "google-chrome")
 	ctx, cancel := context.WithTimeout(t.Context(), 3*patience)
@@ -30,11 +41,7 @@ func browse(t *testing.T, address string) *window {
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
-	w := &window{t: t, ctx: ctx}
-	w.do(chromedp.Navigate(address))
-	w.holds(`document.getElementById('live').dataset.state === 'live'`)
-	w.holds(`window.neverReloaded = true`)
-	return w
+	return &window{t: t, ctx: ctx}
 }
 
 func (w *window) do(steps ...chromedp.Action[chromedp.Void]) {

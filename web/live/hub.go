@@ -43,6 +43,7 @@ type View struct {
 	// Discovered: the list of discovered machines, instead of that of nodes
 	Discovered bool
 	Rack       string // the page of a rack, by its name
+	Racks      bool   // the page of all racks
 	Run        string // the page of something that works on many nodes, by its UUID; news of it have the same UUID
 	Language   string // tag of the language that the page is drawn in
 }
@@ -54,7 +55,7 @@ type Options struct {
 	Log   *slog.Logger
 
 	MaxStreams int           // streams at once; 512
-	Heartbeat  time.Duration // pause between comments on a silent stream; 5 s
+	Heartbeat  time.Duration // pause between signs of life on a silent stream; 5 s
 	Patience   time.Duration // how long a client may take nothing before it is cut; 10 s
 	MaxLife    time.Duration // of one stream; 30 min
 	CountEvery time.Duration // counts are sent at most this often; 1 s

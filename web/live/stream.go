@@ -23,7 +23,8 @@ type message struct {
 // stream is one client. Only the hub pushes, only the stream's own goroutine takes.
 type stream struct {
 	view     View
-	programs bool // gets state changes, not fragments
+	programs bool   // gets state changes, not fragments
+	beat     []byte // sent on a silent stream
 	queue    chan message
 	lost     atomic.Bool // the queue was full: what is in it is incomplete
 	conn     net.Conn
@@ -77,17 +78,20 @@ type handler interface {
 
 // serve answers a request with a stream that lives until the client leaves, the hub ends, or its time is over.
 func (h *Hub) serve(c *fiber.Ctx, s *stream, via handler) error {
+	s.queue, s.conn, s.patience = make(chan message, h.o.Queue), c.Context().Conn(), h.o.Patience
+	add := h.add
+	if c.Method() == fiber.MethodHead {
+		add = h.wouldAdd
+	}
+	if err := add(s); err != nil {
+		c.Set(fiber.HeaderRetryAfter, "5")
+		return err
+	}
 	c.Set(fiber.HeaderContentType, "text/event-stream; charset=utf-8")
 	c.Set(fiber.HeaderCacheControl, "no-store")
 	c.Set("X-Accel-Buffering", "no")
 	if c.Method() == fiber.MethodHead {
 		return nil
-	}
-	s.queue, s.conn, s.patience = make(chan message, h.o.Queue), c.Context().Conn(), h.o.Patience
-	if err := h.add(s); err != nil {
-		c.Response().Header.Del(fiber.HeaderContentType)
-		c.Set(fiber.HeaderRetryAfter, "5")
-		return err
 	}
 	// The deadline of the last write must not meet another request on the same connection.
 	c.Context().SetConnectionClose()
@@ -101,11 +105,26 @@ func (h *Hub) serve(c *fiber.Ctx, s *stream, via handler) error {
 func (h *Hub) add(s *stream) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.streams) >= h.o.MaxStreams || h.ctx.Err() != nil {
-		return ErrFull
+	if err := h.room(); err != nil {
+		return err
 	}
 	h.streams[s] = struct{}{}
 	h.open.Add(1)
+	return nil
+}
+
+// wouldAdd says what add would: by HEAD a page asks why its stream was refused.
+func (h *Hub) wouldAdd(*stream) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.room()
+}
+
+// room is nil while another stream may be opened. It needs the lock.
+func (h *Hub) room() error {
+	if len(h.streams) >= h.o.MaxStreams || h.ctx.Err() != nil {
+		return ErrFull
+	}
 	return nil
 }
 
@@ -135,9 +154,12 @@ func (h *Hub) pump(w *bufio.Writer, s *stream, via handler) {
 		case <-h.ctx.Done():
 			return
 		case <-life.C:
+			if !s.programs {
+				_ = send(encode("renew", "", nil)) // it may have left
+			}
 			return
 		case <-beat.C:
-			err = send([]byte(": still here\n\n"))
+			err = send(s.beat)
 		case m := <-s.queue:
 			if s.missedSome() || m.again {
 				err = via.again(h.ctx, send)
@@ -151,10 +173,12 @@ func (h *Hub) pump(w *bufio.Writer, s *stream, via handler) {
 	}
 }
 
-// Fragments streams what changes on a page: events `fragment` (HTML, each element in a <template> of its own) and
-// `resync` (too much was missed: fetch the page again). position is where the page was drawn, or the last event's id.
+// Fragments streams what changes on a page: events `fragment` (HTML, each element in a <template> of its own), `resync`
+// (too much was missed: fetch the page again), `beat` (nothing happens; the pause to the next one in milliseconds: a page
+// that hears nothing for longer has lost its connection) and `renew` (the stream's time is over: open another). position is
+// where the page was drawn, or the last event's id.
 func (h *Hub) Fragments(c *fiber.Ctx, v View, position string) error {
-	s := &stream{view: v}
+	s := &stream{view: v, beat: encode("beat", "", []byte(strconv.FormatInt(h.o.Heartbeat.Milliseconds(), 10)))}
 	return h.serve(c, s, &fragments{hub: h, view: v, from: position})
 }
 
@@ -193,7 +217,7 @@ const (
 // Changes streams changes: events `state`, `power` and `bmc`, whose id is the change's, and `resync` (more was missed than
 // is replayed: read the lists again). lastEventID is the last id that the client has seen, "" to begin now.
 func (h *Hub) Changes(c *fiber.Ctx, lastEventID string, encode func(node.Change) []byte) error {
-	s := &stream{programs: true}
+	s := &stream{programs: true, beat: []byte(": still here\n\n")}
 	return h.serve(c, s, &changes{hub: h, asked: lastEventID, encode: encode})
 }
 

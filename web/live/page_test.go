@@ -1,0 +1,43 @@
+package live_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"cagenut/web/live"
+)
+
+// A cable that is pulled breaks no connection: a page must hear something to know that it still has one.
+func TestASilentPageHearsABeatAndHowLongToWaitForTheNext(t *testing.T) {
+	w := start(t, live.Options{Heartbeat: 20 * time.Millisecond})
+	w.listen(t, "/fragments?after="+w.hub.Position(), "").mustBe(event{name: "beat", data: "20"})
+}
+
+func TestAPageIsToldToOpenAnotherStreamWhenTheTimeOfItsOwnIsOver(t *testing.T) {
+	w := start(t, live.Options{MaxLife: 50 * time.Millisecond})
+	l := w.listen(t, "/fragments?after="+w.hub.Position(), "")
+	l.mustBe(event{name: "renew"})
+	if text, err := l.block(); err == nil {
+		t.Errorf("the stream goes on with %q", text)
+	}
+}
+
+func TestAPageAsksByHEADWhyItsStreamWasRefused(t *testing.T) {
+	w := start(t, live.Options{MaxStreams: 1})
+	ask := func() int {
+		resp, err := http.Head(w.base + "/fragments")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode
+	}
+	if got := ask(); got != http.StatusOK {
+		t.Errorf("with room the answer is %d", got)
+	}
+	w.listen(t, "/fragments?after="+w.hub.Position(), "")
+	if got := ask(); got != http.StatusServiceUnavailable {
+		t.Errorf("without room the answer is %d", got)
+	}
+}

@@ -188,7 +188,7 @@ func (l *listener) next() event {
 				e.data += value
 			}
 		}
-		if e.name != "" && e.data != "<counts>" {
+		if e.name != "" && e.name != "beat" && e.data != "<counts>" {
 			return e
 		}
 	}

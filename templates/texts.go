@@ -92,6 +92,9 @@ var doneTexts = map[string]string{
 	"machine-accepted": "Accepted as a node. Its BMC has not been asked yet: “Manage” checks it.",
 	"machine-ignored":  "The machine is ignored from now on.",
 	"machine-blocked":  "The machine is blocked from now on.",
+	"placed":           "It stands there from now on.",
+	"placed-shared":    "It stands there from now on, in units that another node takes too: the rack shows both.",
+	"unplaced":         "It stands in no rack any more.",
 	"machine-restored": "The machine is among the new ones again.",
 }
 

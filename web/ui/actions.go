@@ -96,7 +96,7 @@ func (p *Pages) done(c *fiber.Ctx, uuid, key string) error {
 	}
 	from, attempt := back(c.FormValue("back")), c.FormValue("attempt")
 	if !scripted(c) {
-		return c.Redirect(away(from, n, attempt)+"?done="+url.QueryEscape(key), fiber.StatusSeeOther)
+		return c.Redirect(with(away(from, n, attempt), url.Values{"done": {key}}), fiber.StatusSeeOther)
 	}
 	said := templates.Said(n.Label() + ": " + templates.Done(key))
 	if from == "list" {
@@ -109,6 +109,9 @@ func (p *Pages) done(c *fiber.Ctx, uuid, key string) error {
 	v := live.View{Node: n.UUID, Act: true}
 	if from == "attempt" && node.IsUUID(attempt) {
 		v.Attempt = attempt
+	}
+	if rack := n.Location().Rack; from == "rack" && rack != "" {
+		v = live.View{Rack: rack, Act: true}
 	}
 	changed, err := p.changed(c.UserContext(), v, n.UUID)
 	if err != nil {

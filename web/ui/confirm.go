@@ -7,9 +7,9 @@ import (
 	"cagenut/templates"
 )
 
-// back is where an action was started: "list", "node", or "attempt" for an attempt's page.
+// back is where an action was started: "list", "rack", "node", or "attempt" for an attempt's page.
 func back(s string) string {
-	if s == "list" || s == "attempt" {
+	if s == "list" || s == "rack" || s == "attempt" {
 		return s
 	}
 	return "node"
@@ -20,6 +20,8 @@ func away(from string, n node.Node, attempt string) string {
 	switch {
 	case from == "list":
 		return "/ui"
+	case from == "rack" && rackURL(n.Location().Rack) != "" && n.Location().Rack != "":
+		return rackURL(n.Location().Rack)
 	case from == "attempt" && node.IsUUID(attempt):
 		return attemptURL(n, attempt)
 	}

@@ -21,6 +21,12 @@ func (p *Pages) events(c *fiber.Ctx) error {
 	case "list":
 	case "discovered":
 		v = live.View{Discovered: p.o.Discovery != nil} // everybody sees the same
+	case "rack":
+		if v.Rack = c.Query("rack"); v.Rack == "" {
+			return fiber.NewError(fiber.StatusBadRequest, "The address names no rack.")
+		}
+	case "racks":
+		v = live.View{Racks: true, Language: v.Language}
 	case "node":
 		if v.Node = c.Query("node"); !node.IsUUID(v.Node) {
 			return fiber.NewError(fiber.StatusBadRequest, "The address names no node.")
@@ -52,6 +58,12 @@ func (p *Pages) Draw(ctx context.Context, v live.View, uuid string) ([]byte, err
 func (p *Pages) changed(ctx context.Context, v live.View, uuid string) ([]templ.Component, error) {
 	if v.Discovered {
 		return p.changedMachine(ctx, uuid)
+	}
+	if v.Racks {
+		return p.changedAmongRacks(ctx, uuid)
+	}
+	if v.Rack != "" {
+		return p.changedInRack(ctx, v, uuid)
 	}
 	n, err := p.o.Store.Node(ctx, uuid)
 	var gone *node.NotFound

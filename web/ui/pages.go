@@ -24,6 +24,7 @@ type Conductor interface {
 	InjectNMI(ctx context.Context, actor node.Actor, ident string) error
 	Teller
 	Inspections
+	Placer
 }
 
 // Teller asks the BMC of a node, at most 20 s. *node.Unsupported is what a BMC cannot tell.
@@ -51,6 +52,7 @@ type Store interface {
 	Attempts(ctx context.Context, f node.RunFilter) ([]node.Attempt, error)
 	// Logged lists the attempts of a node whose logs are kept.
 	Logged(ctx context.Context, nodeUUID string) ([]string, error)
+	Racks
 }
 
 // Options are what the pages need.
@@ -96,6 +98,7 @@ func (p *Pages) Register(r fiber.Router, hub *live.Hub) {
 	r.Post("/ui/nodes/:ident/power", p.power)
 	p.registerParts(r)
 	p.registerInspections(r)
+	p.registerRacks(r)
 	p.registerDiscovered(r)
 }
 

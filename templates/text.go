@@ -3,6 +3,7 @@ package templates
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"cagenut/templates/texts"
 )
@@ -45,8 +46,8 @@ func T(ctx context.Context, key string, args ...any) string {
 			return key // a test looks for every key
 		}
 	}
-	if len(args) == 0 {
-		return text
+	if len(args) == 0 || !strings.Contains(text, "%") {
+		return text // such as "the only node": its number goes without saying
 	}
 	return fmt.Sprintf(text, args...)
 }

@@ -14,6 +14,7 @@ type Needs struct {
 	Attempts Attempts
 	Ports    Ports
 	Watched  Watched
+	Bulks    Bulks
 	BMCs     BMCs
 	Reports  Reports
 	Logs     LogArchives

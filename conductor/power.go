@@ -33,11 +33,8 @@ func (c *Conductor) setPower(ctx context.Context, actor node.Actor, n node.Node,
 	if tooOld(req.Minor, 27) && (soft || req.Timeout != 0) {
 		return node.ErrNotAcceptable
 	}
-	if action.Result() == "" {
-		return &node.InvalidTransition{Node: n.UUID, From: n.ProvisionState, Asked: req.Target}
-	}
-	if slices.Contains([]node.State{node.Cleaning, node.CleanWait}, n.ProvisionState) {
-		return &node.InvalidTransition{Node: n.UUID, From: n.ProvisionState, Asked: req.Target}
+	if err := refusesPower(n, action); err != nil {
+		return err
 	}
 	if err := c.BMCs.Validate(n); err != nil {
 		return err
@@ -61,6 +58,14 @@ func (c *Conductor) setPower(ctx context.Context, actor node.Actor, n node.Node,
 		})
 		return err
 	})
+}
+
+// refusesPower is why a node cannot take a power action in its state; nil if it can.
+func refusesPower(n node.Node, a node.PowerAction) error {
+	if a.Result() == "" || slices.Contains([]node.State{node.Cleaning, node.CleanWait}, n.ProvisionState) {
+		return &node.InvalidTransition{Node: n.UUID, From: n.ProvisionState, Asked: string(a)}
+	}
+	return nil
 }
 
 // powerPatience is how long is waited for a request that names no timeout. While a power action goes on an inspection can be

@@ -47,6 +47,8 @@ func (c *Conductor) work(ctx context.Context, j node.Job, round int) (time.Durat
 		return c.workSettle(ctx, j)
 	case node.JobReapply:
 		return c.workReapply(ctx, j)
+	case node.JobBulk:
+		return c.workBulk(ctx, j)
 	}
 	return done, fmt.Errorf("unknown job %q", j.Kind)
 }

@@ -125,6 +125,9 @@ func (p *Pages) rackNode(ctx context.Context, n node.Node, in picture, act bool)
 	r.Unit = unitWords(ctx, l)
 	r.At = fmt.Sprintf("at-%s-%d-%d-%d-%d-%d", n.UUID, l.Unit, l.Units, at.at, at.of, in.height)
 	if others := sharers(in.in, n); len(others) > 0 {
+		for i := range others {
+			others[i] = clipped(others[i], 40)
+		}
 		r.Shares = clipped(strings.Join(others, ", "), 200)
 	}
 	drawn := server(l, at, in.height)
@@ -146,7 +149,11 @@ func describe(ctx context.Context, s *templates.RackServer, n node.Node, r templ
 		mark("‖", "held", templates.T(ctx, "racks.maintenance"))
 	}
 	if !n.BMCUnreachableSince.IsZero() {
-		mark("⚡", "failed", templates.T(ctx, "racks.silent"))
+		mark("⊘", "failed", templates.T(ctx, "racks.silent"))
+	}
+	if n.Health == node.HealthWarning || n.Health == node.HealthCritical {
+		look, icon := templates.HealthLook(n.Health)
+		mark(icon, look, templates.T(ctx, "racks.health", string(n.Health)))
 	}
 	if r.Shares != "" {
 		mark("⚠", "waiting", templates.T(ctx, "racks.shares", r.Shares))

@@ -58,7 +58,8 @@ func (l Location) InRack() bool { return l.Rack != "" && l.Unit > 0 && l.Top() <
 
 // Placed is what a picture of racks needs of a node.
 type Placed struct {
-	UUID, Name string // of one rack only; "" in the list of all
+	UUID string
+	Name string // of one rack only; "" in the list of all
 	Location
 	State State
 }

@@ -9,10 +9,10 @@ import (
 	"cagenut/node"
 )
 
-// Placed lists where every node sits and how it does, by rack and unit; nodes in no rack come first. The index alone
-// answers it.
+// Placed lists where every node sits and how it does, by rack and unit; nodes in no rack come first. Names are
+// left out, so that the index alone answers it.
 func (s *Store) Placed(ctx context.Context) ([]node.Placed, error) {
-	q := s.read.WithContext(ctx).Model(&nodeRow{}).Select("'', '', rack, rack_unit, rack_units, provision_state").Order("rack, rack_unit")
+	q := s.read.WithContext(ctx).Model(&nodeRow{}).Select("uuid, '', rack, rack_unit, rack_units, provision_state").Order("rack, rack_unit")
 	return placed(q)
 }
 

@@ -42,7 +42,7 @@ type View struct {
 	Act     bool   // the viewer may act: buttons are drawn
 	// Discovered: the list of discovered machines, instead of that of nodes
 	Discovered bool
-	Rack       string // the page of a rack, by its name
+	Rack       string // the page of a rack, by its name; with Racks a part of their names
 	Racks      bool   // the page of all racks
 	Run        string // the page of something that works on many nodes, by its UUID; news of it have the same UUID
 	Language   string // tag of the language that the page is drawn in

@@ -26,7 +26,7 @@ func (p *Pages) events(c *fiber.Ctx) error {
 			return fiber.NewError(fiber.StatusBadRequest, "The address names no rack.")
 		}
 	case "racks":
-		v = live.View{Racks: true, Language: v.Language}
+		v = live.View{Racks: true, Rack: c.Query("rack")}
 	case "node":
 		if v.Node = c.Query("node"); !node.IsUUID(v.Node) {
 			return fiber.NewError(fiber.StatusBadRequest, "The address names no node.")
@@ -60,7 +60,7 @@ func (p *Pages) changed(ctx context.Context, v live.View, uuid string) ([]templ.
 		return p.changedMachine(ctx, uuid)
 	}
 	if v.Racks {
-		return p.changedAmongRacks(ctx, uuid)
+		return p.changedAmongRacks(ctx, v, uuid)
 	}
 	if v.Rack != "" {
 		return p.changedInRack(ctx, v, uuid)

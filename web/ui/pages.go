@@ -71,8 +71,9 @@ type Options struct {
 
 // Pages are the dashboard's handlers. They also draw the fragments of the event streams (live.Pages).
 type Pages struct {
-	o   Options
-	hub *live.Hub
+	o     Options
+	hub   *live.Hub
+	trail trail // of the nodes, for the page of racks
 }
 
 var _ live.Pages = (*Pages)(nil)

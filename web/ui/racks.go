@@ -17,7 +17,7 @@ import (
 
 // Racks tells where nodes sit.
 type Racks interface {
-	// Placed lists all nodes, without UUID and name; PlacedIn those of one rack.
+	// Placed lists all nodes by rack, without names; PlacedIn those of one rack.
 	Placed(ctx context.Context) ([]node.Placed, error)
 	PlacedIn(ctx context.Context, rack string) ([]node.Placed, error)
 	// InRack lists the nodes of a rack that a search finds, from the top, at most limit.
@@ -73,11 +73,13 @@ func rackID(rack string) string {
 // racks is the page of all racks: ?q= is part of their names, ?free= searches the nodes in none.
 func (p *Pages) racks(c *fiber.Ctx) error {
 	ctx, q := c.UserContext(), cut(c.Query("q"), 100)
-	view := templates.Racks{Frame: p.frame(c, templates.T(ctx, "racks.title"), "/ui/events?view=racks"), Search: q}
+	events := with("/ui/events?view=racks", url.Values{"rack": {q}})
+	view := templates.Racks{Frame: p.frame(c, templates.T(ctx, "racks.title"), events), Search: q}
 	all, err := p.o.Store.Placed(ctx)
 	if err != nil {
 		return err
 	}
+	p.trail.see(all...)
 	for len(all) > 0 {
 		n := slices.IndexFunc(all, func(n node.Placed) bool { return n.Rack != all[0].Rack })
 		if n < 0 {
@@ -89,7 +91,7 @@ func (p *Pages) racks(c *fiber.Ctx) error {
 			continue
 		}
 		view.Racks++
-		if strings.Contains(strings.ToLower(in[0].Rack), strings.ToLower(q)) {
+		if rackHas(in[0].Rack, q) {
 			view.Cards = append(view.Cards, card(in))
 		}
 	}
@@ -100,6 +102,11 @@ func (p *Pages) racks(c *fiber.Ctx) error {
 		return err
 	}
 	return render(c, fiber.StatusOK, templates.RacksPage(view))
+}
+
+// rackHas tells whether a search for racks finds one.
+func rackHas(rack, search string) bool {
+	return strings.Contains(strings.ToLower(rack), strings.ToLower(search))
 }
 
 // card is one rack among all; it has at least one node.

@@ -26,7 +26,7 @@ func (r *rack) Placed(context.Context) ([]node.Placed, error) {
 	var out []node.Placed
 	for _, n := range r.nodes {
 		p := placed(n)
-		p.UUID, p.Name = "", ""
+		p.Name = ""
 		out = append(out, p)
 	}
 	slices.SortFunc(out, func(a, b node.Placed) int { return cmp.Or(cmp.Compare(a.Rack, b.Rack), cmp.Compare(a.Unit, b.Unit)) })

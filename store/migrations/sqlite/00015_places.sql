@@ -2,7 +2,7 @@
 -- How many units a node takes; and what pictures of racks are drawn from, which is read without touching the rows.
 ALTER TABLE nodes ADD COLUMN rack_units INTEGER NOT NULL DEFAULT 1;
 DROP INDEX nodes_rack;
-CREATE INDEX nodes_place ON nodes (rack, rack_unit, rack_units, provision_state);
+CREATE INDEX nodes_place ON nodes (rack, rack_unit, rack_units, provision_state, uuid);
 
 -- Places are read more generously than before: numbers name racks, and digits in quotes are numbers.
 UPDATE nodes SET rack = json_extract(extra, '$.rack')

@@ -26,6 +26,14 @@ func WithTexts(ctx context.Context, tag string, c texts.Catalogue) context.Conte
 	return context.WithValue(ctx, catalogueKey{}, chosen{tag: tag, texts: c})
 }
 
+// Speak is a context whose pages are drawn in the language that fits an Accept-Language header best.
+func Speak(ctx context.Context, accept string) context.Context {
+	return WithLanguage(ctx, texts.Choose(accept))
+}
+
+// Speaks tells whether a language has been chosen.
+func Speaks(ctx context.Context) bool { return ctx.Value(catalogueKey{}) != nil }
+
 // Language is the tag of the language that pages are drawn in.
 func Language(ctx context.Context) string {
 	if c, ok := ctx.Value(catalogueKey{}).(chosen); ok {

@@ -2,12 +2,19 @@ package templates
 
 // Frame is what stands around every page.
 type Frame struct {
-	Title  string
-	User   string // who is signed in; "" where nobody signs in
-	Events string // address of the page's event stream; "" for a page that does not change
-	After  string // position in the event stream that the page was drawn at
-	Now    string // when the page was drawn, RFC 3339: the script corrects the browser's clock by it
-	Notice string // what came of the action that led here; "" for none
+	Title string
+	User  string // who is signed in; "" where nobody signs in
+	Role  string // "viewer", "operator" or "admin"; "" before anybody has signed in: no way leads on then
+	// SignOut: there is a session that can be ended.
+	SignOut bool
+	Path    string // the page's own address, without its query
+	Here    string // the same with its query: where forms of the frame lead back to
+	Theme   string // "light" or "dark"; "" as the system says
+	KeysOff bool   // the person wants no keyboard shortcuts
+	Events  string // address of the page's event stream; "" for a page that does not change
+	After   string // position in the event stream that the page was drawn at
+	Now     string // when the page was drawn, RFC 3339: the script corrects the browser's clock by it
+	Notice  string // what came of the action that led here; "" for none
 	// Discovered is how many unknown machines wait for a decision; "" where discovery is off.
 	Discovered string
 }
@@ -16,8 +23,8 @@ type Frame struct {
 type Time struct {
 	Exact string // RFC 3339, UTC
 	Title string // "2026-11-30 14:02:11 UTC"
-	Text  string // "4 m 12 s", "4 m ago", "in 4 m"
-	Kind  string // how Text is made, for the script: "for", "ago" or "in"
+	Text  string // "4 m 12 s"
+	Kind  string // what stands around it: "for" (nothing), "ago" or "in"
 }
 
 // Action is a button that asks for something. With Confirm it is a link to a page that asks back, else a form's button.
@@ -54,49 +61,10 @@ type Power struct {
 	Silent  Time   // since when the BMC does not answer; zero while it does
 }
 
-// Row is one node in the list.
-type Row struct {
-	UUID, Name, Href string
-	Place            string // "R07 · U21"
-	State            State
-	Detail           string // second line of the state: progress, or who ended it
-	DetailAt         Time
-	Held             string // who holds the node; "" if it is free
-	Maintenance      bool
-	Power            Power
-	Error            string // last error in one line
-	Driver           string
-	Actions          []Action
-}
-
-// Tab is one coarse group with its count.
-type Tab struct {
-	Group, Label, Count, Href string
-	Current                   bool
-}
-
 // Option is one choice of a select.
 type Option struct {
 	Value, Label string
 	Selected     bool
-}
-
-// List is the page of nodes.
-type List struct {
-	Frame
-	Tabs   []Tab
-	Search string
-	Rack   string
-	Group  string // chosen tab, kept by the filter form
-	States []Option
-	Shown  []string // the states that the filter lets through; empty: all
-	Rows   []Row
-	Filter string // the filter in words; "" for none
-	Empty  bool   // there is no node at all
-	First  string // address of the first page; "" on the first page
-	Next   string // address of the next page; "" on the last
-	Whole  bool   // the page shows every node there is: the script fetches it again when a new one comes
-	APIURL string
 }
 
 // Fact is one line of a definition list.
@@ -105,6 +73,7 @@ type Fact struct {
 	At    Time // stands before the value
 	Value string
 	Mono  bool
+	Quiet bool // the value says that there is none
 }
 
 // Confirm is a page, or the inside of a dialog, that asks back before something is done.

@@ -131,7 +131,7 @@ func (h *hall) Changes(_ context.Context, after int64, limit int) ([]node.Change
 type noPages struct{}
 
 func (noPages) Draw(context.Context, live.View, string) ([]byte, error) { return nil, nil }
-func (noPages) DrawCounts(context.Context) ([]byte, error)              { return nil, nil }
+func (noPages) DrawCounts(context.Context, live.View) ([]byte, error)   { return nil, nil }
 
 // serve starts the extension; the header X-Test-Role stands for signing in.
 func serve(t *testing.T, h *hall, streams int) string {

@@ -31,13 +31,14 @@ type Store interface {
 type Pages interface {
 	// Draw is what a view shows of a node now, or that it is gone.
 	Draw(ctx context.Context, v View, uuid string) ([]byte, error)
-	// DrawCounts is how many nodes are in which group of states.
-	DrawCounts(ctx context.Context) ([]byte, error)
+	// DrawCounts is how many nodes a view counts, of each kind.
+	DrawCounts(ctx context.Context, v View) ([]byte, error)
 }
 
 // View is what a page of the dashboard watches. Equal views get the same bytes.
 type View struct {
 	Node    string // UUID; "" for the list
+	Filter  string // of the list: the query of its address, which its counts depend on, but no row
 	Attempt string // with a node: the page of one of its attempts
 	Act     bool   // the viewer may act: buttons are drawn
 	// Discovered: the list of discovered machines, instead of that of nodes
@@ -59,6 +60,7 @@ type Options struct {
 	Patience   time.Duration // how long a client may take nothing before it is cut; 10 s
 	MaxLife    time.Duration // of one stream; 30 min
 	CountEvery time.Duration // counts are sent at most this often; 1 s
+	AskEvery   time.Duration // how often it is asked whether who opened a stream would still be let in; 15 s
 	Queue      int           // events that a slow client may lag behind; 32
 }
 
@@ -70,6 +72,8 @@ const (
 	catchUp     = 64   // how many nodes are drawn for that; more is a fresh page's work
 	batchLimit  = 256
 	drawTimeout = 5 * time.Second
+
+	countsMayTake = 100 * time.Millisecond // at once: rows do not wait for them
 )
 
 // Hub fans out. Its methods are safe for concurrent use.
@@ -105,6 +109,7 @@ func New(o Options) *Hub {
 	def(&o.Patience, 10*time.Second)
 	def(&o.MaxLife, 30*time.Minute)
 	def(&o.CountEvery, time.Second)
+	def(&o.AskEvery, 15*time.Second)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -133,8 +138,9 @@ func (h *Hub) Run(ctx context.Context) error {
 				counts = time.After(h.o.CountEvery)
 			}
 		case <-counts:
-			counts = nil
-			h.tellCounts(ctx)
+			if counts = nil; !h.tellCounts(ctx) {
+				counts = time.After(h.o.CountEvery)
+			}
 		}
 	}
 }
@@ -240,7 +246,9 @@ func (h *Hub) tell(ctx context.Context, batch []node.Notice) {
 	views := map[View][]*stream{}
 	for s := range h.streams {
 		if !s.programs {
-			views[s.view] = append(views[s.view], s)
+			v := s.view
+			v.Filter = ""
+			views[v] = append(views[v], s)
 			continue
 		}
 		if gap {
@@ -291,29 +299,36 @@ func (h *Hub) draw(ctx context.Context, v View, nodes []string) ([]byte, error) 
 	return all.Bytes(), nil
 }
 
-func (h *Hub) tellCounts(ctx context.Context) {
+// tellCounts draws the counts of every view that has some. Where that takes too long, it is false: then those that are left
+// have to wait for their turn.
+func (h *Hub) tellCounts(ctx context.Context) bool {
 	h.mu.Lock()
-	var lists []*stream
+	views := map[View][]*stream{}
 	for s := range h.streams {
-		if !s.programs && s.view.Node == "" && s.view.Run == "" {
-			lists = append(lists, s)
+		if v := s.view; !s.programs && v.Node == "" && v.Run == "" {
+			v.Act = false // nobody acts on a count
+			views[v] = append(views[v], s)
 		}
 	}
 	h.mu.Unlock()
-	if len(lists) == 0 {
-		return
-	}
 	ctx, cancel := context.WithTimeout(ctx, drawTimeout)
 	defer cancel()
-	html, err := h.o.Pages.DrawCounts(ctx)
-	if err != nil {
-		h.o.Log.Warn("live: the counts could not be drawn", "err", err)
-		return
+	began := time.Now()
+	for v, streams := range views {
+		if time.Since(began) > countsMayTake {
+			return false
+		}
+		html, err := h.o.Pages.DrawCounts(ctx, v)
+		if err != nil {
+			h.o.Log.Warn("live: the counts could not be drawn", "err", err)
+			continue
+		}
+		m := message{raw: encode("fragment", "", html)}
+		for _, s := range streams {
+			s.push(m)
+		}
 	}
-	m := message{raw: encode("fragment", "", html)}
-	for _, s := range lists {
-		s.push(m)
-	}
+	return true
 }
 
 // encode is one event on the wire. Every kind of line end in the data begins a new data line.

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"cagenut/node"
+	"cagenut/web"
 	"cagenut/web/live"
 )
 
@@ -78,7 +80,9 @@ func (p *painter) Draw(_ context.Context, v live.View, uuid string) ([]byte, err
 	return []byte("<" + uuid + "\r\n>"), nil
 }
 
-func (p *painter) DrawCounts(context.Context) ([]byte, error) { return []byte("<counts>"), nil }
+func (p *painter) DrawCounts(_ context.Context, v live.View) ([]byte, error) {
+	return []byte("<counts" + v.Filter + ">"), nil
+}
 
 type world struct {
 	store *keeper
@@ -86,6 +90,8 @@ type world struct {
 	hub   *live.Hub
 	base  string
 	end   func()
+	// signedOut says that nobody who has a stream would be let in now.
+	signedOut atomic.Bool
 }
 
 func start(t *testing.T, o live.Options) *world {
@@ -99,6 +105,10 @@ func start(t *testing.T, o live.Options) *world {
 		}
 		return c.SendStatus(fiber.StatusInternalServerError)
 	}})
+	app.Use(func(c *fiber.Ctx) error {
+		web.SetStillIn(c, func(context.Context) bool { return !w.signedOut.Load() })
+		return c.Next()
+	})
 	app.Get("/fragments", func(c *fiber.Ctx) error {
 		return w.hub.Fragments(c, live.View{Node: c.Query("node")}, c.Get("Last-Event-ID", c.Query("after")))
 	})

@@ -50,3 +50,16 @@ func TestAPageAsksByHEADWhyItsStreamWasRefused(t *testing.T) {
 		t.Errorf("without room the answer is %d", got)
 	}
 }
+
+// A stream outlives the moment in which its session was checked by far.
+func TestAStreamEndsWhenItsSessionHasEnded(t *testing.T) {
+	w := start(t, live.Options{Heartbeat: 10 * time.Millisecond, AskEvery: time.Millisecond})
+	l := w.listen(t, "/fragments?after="+w.hub.Position(), "")
+	if _, err := l.block(); err != nil {
+		t.Fatal(err)
+	}
+	w.signedOut.Store(true)
+	if !eventually(func() bool { _, err := l.block(); return err != nil }) {
+		t.Error("the stream goes on for somebody who would not be let in")
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"cagenut/node"
+	"cagenut/web"
 )
 
 // message is one thing for a client: ready bytes, a change still to be encoded, or the news that something was missed.
@@ -23,8 +24,9 @@ type message struct {
 // stream is one client. Only the hub pushes, only the stream's own goroutine takes.
 type stream struct {
 	view     View
-	programs bool   // gets state changes, not fragments
-	beat     []byte // sent on a silent stream
+	programs bool                       // gets state changes, not fragments
+	beat     []byte                     // sent on a silent stream
+	still    func(context.Context) bool // whether who opened it would still be let in; nil: nobody asks
 	queue    chan message
 	lost     atomic.Bool // the queue was full: what is in it is incomplete
 	conn     net.Conn
@@ -78,7 +80,7 @@ type handler interface {
 
 // serve answers a request with a stream that lives until the client leaves, the hub ends, or its time is over.
 func (h *Hub) serve(c *fiber.Ctx, s *stream, via handler) error {
-	s.queue, s.conn, s.patience = make(chan message, h.o.Queue), c.Context().Conn(), h.o.Patience
+	s.queue, s.conn, s.patience, s.still = make(chan message, h.o.Queue), c.Context().Conn(), h.o.Patience, web.StillIn(c)
 	add := h.add
 	if c.Method() == fiber.MethodHead {
 		add = h.wouldAdd
@@ -148,6 +150,7 @@ func (h *Hub) pump(w *bufio.Writer, s *stream, via handler) {
 	defer beat.Stop()
 	life := time.NewTimer(h.o.MaxLife)
 	defer life.Stop()
+	asked := time.Now()
 	for h.ctx.Err() == nil {
 		var err error
 		select {
@@ -159,6 +162,11 @@ func (h *Hub) pump(w *bufio.Writer, s *stream, via handler) {
 			}
 			return
 		case <-beat.C:
+			if time.Since(asked) >= h.o.AskEvery {
+				if asked = time.Now(); !h.stillIn(s) {
+					return
+				}
+			}
 			err = send(s.beat)
 		case m := <-s.queue:
 			if s.missedSome() || m.again {
@@ -171,6 +179,16 @@ func (h *Hub) pump(w *bufio.Writer, s *stream, via handler) {
 			return
 		}
 	}
+}
+
+// stillIn tells whether who opened a stream would be let in now.
+func (h *Hub) stillIn(s *stream) bool {
+	if s.still == nil {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(h.ctx, drawTimeout)
+	defer cancel()
+	return s.still(ctx)
 }
 
 // Fragments streams what changes on a page: events `fragment` (HTML, each element in a <template> of its own), `resync`

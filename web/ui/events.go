@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"errors"
+	"net/url"
 	"strconv"
 
 	"github.com/a-h/templ"
@@ -19,6 +20,8 @@ func (p *Pages) events(c *fiber.Ctx) error {
 	v := live.View{Act: mayAct(c)}
 	switch c.Query("view") {
 	case "list":
+		filter, _ := url.ParseQuery(c.Query("filter")) // what can be read of it counts
+		v.Filter = queryOf(filter).first().values().Encode()
 	case "discovered":
 		v = live.View{Discovered: p.o.Discovery != nil} // everybody sees the same
 	case "rack":
@@ -27,6 +30,10 @@ func (p *Pages) events(c *fiber.Ctx) error {
 		}
 	case "racks":
 		v = live.View{Racks: true, Rack: c.Query("rack")}
+	case "run":
+		if v.Run = c.Query("run"); !node.IsUUID(v.Run) {
+			return fiber.NewError(fiber.StatusBadRequest, "The address names no run.")
+		}
 	case "node":
 		if v.Node = c.Query("node"); !node.IsUUID(v.Node) {
 			return fiber.NewError(fiber.StatusBadRequest, "The address names no node.")
@@ -39,6 +46,7 @@ func (p *Pages) events(c *fiber.Ctx) error {
 	default:
 		return fiber.NewError(fiber.StatusBadRequest, "The address names no view.")
 	}
+	v.Language = templates.Language(c.UserContext())
 	err := p.hub.Fragments(c, v, c.Get("Last-Event-ID", c.Query("after")))
 	if errors.Is(err, live.ErrFull) {
 		return fiber.NewError(fiber.StatusServiceUnavailable, err.Error())
@@ -48,6 +56,7 @@ func (p *Pages) events(c *fiber.Ctx) error {
 
 // Draw is a node's row, or the content of its page or of one of its attempts', as fragments.
 func (p *Pages) Draw(ctx context.Context, v live.View, uuid string) ([]byte, error) {
+	ctx = p.o.Speak(ctx, v.Language)
 	changed, err := p.changed(ctx, v, uuid)
 	if err != nil {
 		return nil, err
@@ -56,6 +65,9 @@ func (p *Pages) Draw(ctx context.Context, v live.View, uuid string) ([]byte, err
 }
 
 func (p *Pages) changed(ctx context.Context, v live.View, uuid string) ([]templ.Component, error) {
+	if v.Run != "" {
+		return p.changedRun(ctx, v)
+	}
 	if v.Discovered {
 		return p.changedMachine(ctx, uuid)
 	}
@@ -100,18 +112,27 @@ func nodeFragments(view templates.Node) []templ.Component {
 }
 
 // DrawCounts is the numbers on the tabs, and the title that names what needs a person.
-func (p *Pages) DrawCounts(ctx context.Context) ([]byte, error) {
-	counts, err := p.o.Store.CountByState(ctx)
+func (p *Pages) DrawCounts(ctx context.Context, v live.View) ([]byte, error) {
+	ctx = p.o.Speak(ctx, v.Language)
+	filter, err := url.ParseQuery(v.Filter)
 	if err != nil {
 		return nil, err
 	}
-	by := groupCounts(counts)
-	parts := []templ.Component{fragment(templates.Count("all", strconv.Itoa(by["all"])))}
+	q := queryOf(filter)
+	counts, err := p.countsOf(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	parts := []templ.Component{
+		fragment(templates.ListStates(stateCounts(q, counts))),
+		fragment(templates.Total(templates.N(ctx, "list.total", counts.shown))),
+		fragment(templates.Count("all", strconv.Itoa(counts.groups["all"]))),
+	}
 	for _, group := range templates.Groups() {
-		parts = append(parts, fragment(templates.Count(group, strconv.Itoa(by[group]))))
+		parts = append(parts, fragment(templates.Count(group, strconv.Itoa(counts.groups[group]))))
 	}
 	if machines := p.newMachines(ctx); machines != "" {
 		parts = append(parts, fragment(templates.Count("discovered", machines)))
 	}
-	return draw(ctx, append(parts, templates.Title(listTitle(counts)+" · Cagenut"))...)
+	return draw(ctx, append(parts, templates.Title(counts.title(ctx)+" · Cagenut"))...)
 }

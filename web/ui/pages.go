@@ -24,7 +24,9 @@ type Conductor interface {
 	InjectNMI(ctx context.Context, actor node.Actor, ident string) error
 	Teller
 	Inspections
+	Keeper
 	Placer
+	Bulk
 }
 
 // Teller asks the BMC of a node, at most 20 s. *node.Unsupported is what a BMC cannot tell.
@@ -43,8 +45,7 @@ type Teller interface {
 // Store is what the pages read. Reads never wait for a BMC.
 type Store interface {
 	Node(ctx context.Context, ident string) (node.Node, error)
-	Nodes(ctx context.Context, f node.Filter) ([]node.Node, error)
-	CountByState(ctx context.Context) (map[node.State]int, error)
+	Lists
 	Ports(ctx context.Context, f node.PortFilter) ([]node.Port, error)
 	History(ctx context.Context, nodeUUID string, p node.Page) ([]node.History, error)
 	Inventory(ctx context.Context, nodeUUID string) (node.Inventory, error)
@@ -53,6 +54,7 @@ type Store interface {
 	// Logged lists the attempts of a node whose logs are kept.
 	Logged(ctx context.Context, nodeUUID string) ([]string, error)
 	Racks
+	BulkRuns
 }
 
 // Options are what the pages need.
@@ -63,8 +65,17 @@ type Options struct {
 	Discovery   Discovery
 	Discovering bool
 	Now         func() time.Time // the appliance's clock; time.Now if nil
+	// Speak chooses the language for an Accept-Language header; templates.Speak if nil.
+	Speak func(ctx context.Context, accept string) context.Context
+	// SignIn lets people in, People are who they are; nil where nobody signs in.
+	SignIn SignIn
+	People People
 	// PublicURL is the base of the API in the examples; "" to take it from the request.
 	PublicURL string
+	// Neighbours reads which switch port an interface is at; nil: nobody can.
+	Neighbours Neighbours
+	// NoRamdisk says that no inspection can work, because nobody has said where servers reach the appliance.
+	NoRamdisk bool
 	// InspectTimeout tells when a wait ends by itself; 0: never.
 	InspectTimeout time.Duration
 }
@@ -84,12 +95,16 @@ func New(o Options) *Pages {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Speak == nil {
+		o.Speak = templates.Speak
+	}
 	return &Pages{o: o}
 }
 
 // Register puts the pages on a router whose root is the server's root.
 func (p *Pages) Register(r fiber.Router, hub *live.Hub) {
 	p.hub = hub
+	r.Use("/ui", p.speaking)
 	r.Get("/ui", p.list)
 	r.Get("/ui/events", p.events)
 	r.Get("/ui/nodes/:ident", p.node)
@@ -100,7 +115,11 @@ func (p *Pages) Register(r fiber.Router, hub *live.Hub) {
 	p.registerParts(r)
 	p.registerInspections(r)
 	p.registerRacks(r)
+	p.registerBulk(r)
 	p.registerDiscovered(r)
+	p.registerChoices(r)
+	p.registerHelp(r)
+	p.registerSignIn(r)
 }
 
 // RegisterStatic serves style sheet, script and icon. They hold nothing secret and are wanted by the sign-in page too, so
@@ -125,16 +144,6 @@ func mayAct(c *fiber.Ctx) bool {
 
 // scripted tells whether the page's script asks, which wants fragments.
 func scripted(c *fiber.Ctx) bool { return c.Get("X-Requested-With") == "fetch" }
-
-// frame is what stands around a page. Call it before reading what the page shows: it holds the place in the event stream.
-func (p *Pages) frame(c *fiber.Ctx, title, events string) templates.Frame {
-	user, _ := web.User(c)
-	return templates.Frame{
-		Title: title, User: user, Events: events, After: p.hub.Position(),
-		Now:    p.o.Now().UTC().Format(time.RFC3339),
-		Notice: templates.Done(c.Query("done")), Discovered: p.newMachines(c.UserContext()),
-	}
-}
 
 // apiURL is the base of the API in the examples.
 func (p *Pages) apiURL(c *fiber.Ctx) string {

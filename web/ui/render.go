@@ -61,6 +61,7 @@ func (p *Pages) ErrorShape() web.ErrorShape {
 }
 
 func (p *Pages) answerError(c *fiber.Ctx, err error) error {
+	p.speak(c) // a request that was refused early has no language yet
 	status, text := web.Explain(c, err)
 	f := templates.Failure{Headline: headline(status), Text: text}
 	var missing *node.NotFound
@@ -93,8 +94,7 @@ func (p *Pages) fail(c *fiber.Ctx, status int, f templates.Failure) error {
 	if scripted(c) {
 		return render(c, status, templates.FailureDialog(f))
 	}
-	user, _ := web.User(c)
-	f.Frame = templates.Frame{Title: f.Headline, User: user}
+	f.Frame = p.bareFrame(c, f.Headline)
 	return render(c, status, templates.FailurePage(f))
 }
 

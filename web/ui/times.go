@@ -36,12 +36,12 @@ func (p *Pages) lasting(t time.Time) templates.Time { return moment(t, "for", wo
 
 // past is how long ago something was.
 func (p *Pages) past(t time.Time) templates.Time {
-	return moment(t, "ago", words(p.o.Now().Sub(t))+" ago")
+	return moment(t, "ago", words(p.o.Now().Sub(t)))
 }
 
 // coming is how soon something will be.
 func (p *Pages) coming(t time.Time) templates.Time {
-	return moment(t, "in", "in "+words(t.Sub(p.o.Now())))
+	return moment(t, "in", words(t.Sub(p.o.Now())))
 }
 
 // clock is a time of day in a sentence.

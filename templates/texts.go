@@ -29,43 +29,6 @@ const (
 	TextViewer            = "Your account may look, but not act. Ask an operator."
 )
 
-// stateSentences says what each state means for the person who looks.
-var stateSentences = map[node.State]string{
-	node.Enroll:         "Known, but its BMC has not been checked yet. “Manage” checks it.",
-	node.Verifying:      "The BMC is being checked.",
-	node.Manageable:     "The BMC was found and checked. The node can be inspected or provided.",
-	node.Inspecting:     "An inspection is starting, or its report is being worked on. It can be aborted once the node waits for its ramdisk.",
-	node.InspectWait:    "The server boots the ramdisk; waiting for its report. If none comes, the network to it may be cabled wrongly.",
-	node.InspectFailed:  "The last inspection did not succeed. Inspect again, or manage the node as it is.",
-	node.Available:      "Ready to be used.",
-	node.Cleaning:       "The node is being cleaned.",
-	node.CleanWait:      "Waiting for the ramdisk that cleans the node.",
-	node.CleanFailed:    "Cleaning did not succeed.",
-	node.CleanHold:      "Cleaning is on hold until somebody lets it go on.",
-	node.Deploying:      "An image is being written.",
-	node.WaitCallback:   "Waiting for the ramdisk that writes the image.",
-	node.DeployFailed:   "The deployment did not succeed.",
-	node.DeployHold:     "The deployment is on hold until somebody lets it go on.",
-	node.Active:         "In use.",
-	node.Deleting:       "The node is being given back.",
-	node.ErrorState:     "Giving the node back did not succeed.",
-	node.Adopting:       "A server in use is being taken over.",
-	node.AdoptFailed:    "Taking over the server did not succeed.",
-	node.Rescue:         "Runs the rescue ramdisk.",
-	node.Rescuing:       "The rescue ramdisk is being started.",
-	node.RescueWait:     "Waiting for the rescue ramdisk.",
-	node.RescueFailed:   "Rescue did not succeed.",
-	node.Unrescuing:     "Goes back from rescue to use.",
-	node.UnrescueFailed: "Going back from rescue did not succeed.",
-	node.Servicing:      "The node is being serviced.",
-	node.ServiceWait:    "Waiting for the ramdisk that services the node.",
-	node.ServiceFailed:  "Service did not succeed.",
-	node.ServiceHold:    "Service is on hold until somebody lets it go on.",
-}
-
-// StateSentence says what a state means for the person who looks at it.
-func StateSentence(s node.State) string { return stateSentences[s] }
-
 // doneTexts are what the page says after an accepted action; the keys travel in the address, the texts never do.
 var doneTexts = map[string]string{
 	"manage":           "Accepted. The BMC is being checked.",
@@ -96,6 +59,10 @@ var doneTexts = map[string]string{
 	"placed-shared":    "It stands there from now on, in units that another node takes too: the rack shows both.",
 	"unplaced":         "It stands in no rack any more.",
 	"machine-restored": "The machine is among the new ones again.",
+	"maintenance-on":   "The node is in maintenance.",
+	"maintenance-off":  "The maintenance is over.",
+	"deleted":          "The node was deleted.",
+	"saved":            "Saved.",
 }
 
 // Done is the sentence for an accepted action's key; "" for a key that is none.

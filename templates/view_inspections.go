@@ -46,6 +46,8 @@ type Attempt struct {
 	HowFar            HowFar
 	Ended             bool
 	Error             string // why it did not succeed
+	Request           string // id of the request that started it; "" where none did
+	Hints             []Hint // what to do about it
 	Divergence        string
 	Actions           []Action
 	Facts             []Fact

@@ -23,6 +23,7 @@ import (
 	"cagenut/inspect/agent"
 	"cagenut/inspect/difference"
 	"cagenut/inspect/inspector"
+	"cagenut/inspect/inventory/lldp"
 	"cagenut/inspect/managedboot"
 	"cagenut/inspect/outofband"
 	"cagenut/inspect/ramdisklogs"
@@ -253,7 +254,7 @@ func (a *appliance) serveRoutes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	pages := ui.New(ui.Options{Conductor: a.conductor, Store: a.store, Discovery: waitingRoom{a.store, a.conductor}, Discovering: s.Discovery, PublicURL: s.PublicURL, InspectTimeout: s.InspectTimeout})
+	pages := ui.New(ui.Options{Conductor: a.conductor, Store: a.store, Discovery: waitingRoom{a.store, a.conductor}, Discovering: s.Discovery, PublicURL: s.PublicURL, InspectTimeout: s.InspectTimeout, Neighbours: lldp.Neighbours})
 	a.hub = live.New(live.Options{Store: a.store, Pages: pages, Log: a.log})
 	a.app = web.NewApp(web.AppOptions{Context: ctx, Log: a.log, TrustedProxies: s.TrustedProxies, Errors: []web.ErrorShape{
 		ironic.ErrorShape(), pages.ErrorShape(), {Prefix: "/cagenut", Answer: web.AnswerError, Bodies: true},

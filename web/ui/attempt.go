@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"cmp"
 	"context"
 	"net/url"
 	"slices"
@@ -31,7 +30,7 @@ func (p *Pages) attemptPage(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	frame.Title = "Inspection of " + n.Label() + " – " + view.Line.Outcome
+	frame.Title = templates.T(c.UserContext(), "attempt.titleof", n.Label(), view.Line.Outcome)
 	frame.Events = "/ui/events?view=attempt&node=" + n.UUID + "&attempt=" + id
 	view.Frame = frame
 	return render(c, fiber.StatusOK, templates.AttemptPage(view))
@@ -41,7 +40,7 @@ func (p *Pages) attemptPage(c *fiber.Ctx) error {
 func (p *Pages) attemptNamed(c *fiber.Ctx) (node.Node, string, error) {
 	id := c.Params("attempt")
 	if !node.IsUUID(id) {
-		return node.Node{}, "", fiber.NewError(fiber.StatusNotFound, "The address names no inspection.")
+		return node.Node{}, "", fiber.NewError(fiber.StatusNotFound, templates.T(c.UserContext(), "attempt.none"))
 	}
 	n, err := p.named(c)
 	return n, id, err
@@ -66,8 +65,8 @@ func (p *Pages) attemptView(ctx context.Context, n node.Node, id string, act boo
 		return templates.Attempt{}, err
 	}
 	v := templates.Attempt{
-		Name: n.Label(), Href: nodeURL(n.Label()), Place: place(n), Line: p.attemptLine(n, a), Sentence: templates.RunSentence(a),
-		Ended: !a.EndedAt.IsZero(), Divergence: a.Divergence, Facts: p.attemptFacts(a), Notes: a.Notes,
+		Name: n.Label(), Href: nodeURL(n.Label()), Place: place(n), Line: p.attemptLine(ctx, n, a), Sentence: templates.RunSentence(ctx, a),
+		Ended: !a.EndedAt.IsZero(), Divergence: a.Divergence, Facts: p.attemptFacts(ctx, a), Notes: a.Notes, Request: a.Started.RequestID,
 	}
 	if a.Outcome != node.Aborted {
 		v.Error = a.Error
@@ -83,7 +82,7 @@ func (p *Pages) attemptView(ctx context.Context, n node.Node, id string, act boo
 		if _, err := n.ProvisionState.Next(node.Abort); err == nil && !v.Ended {
 			v.Actions = append(v.Actions, verbAction(n, node.Abort, "attempt"))
 		}
-		if again := reapplyAction(n, a, "attempt"); again.Confirm != "" {
+		if again := reapplyAction(ctx, n, a, "attempt"); again.Confirm != "" {
 			v.Actions = append(v.Actions, again)
 		}
 	}
@@ -91,10 +90,11 @@ func (p *Pages) attemptView(ctx context.Context, n node.Node, id string, act boo
 	if err != nil {
 		return v, err
 	}
-	v.Signs = p.timeline(a, signs)
+	v.Signs = p.timeline(ctx, a, signs)
 	if !v.Ended || advice != "" {
-		v.HowFar = p.lastSign(a, signs, advice)
+		v.HowFar = p.lastSign(ctx, a, signs, advice)
 	}
+	v.Hints = p.hintsFor(ctx, diagnosis{node: n, attempt: &a, signs: signs, past: !latest}, act, "attempt")
 	if v.Ended || !a.ReportAt.IsZero() {
 		if err := p.leftBehind(ctx, n, a, &v); err != nil {
 			return v, err
@@ -124,13 +124,13 @@ func (p *Pages) historyOf(ctx context.Context, n node.Node, attempt string) ([]t
 	var out []templates.HistoryLine
 	for _, h := range all {
 		if h.AttemptID == attempt {
-			out = append(out, p.historyLine(h))
+			out = append(out, p.historyLine(ctx, h))
 		}
 	}
 	return out, nil
 }
 
-func (p *Pages) attemptFacts(a node.Attempt) []templates.Fact {
+func (p *Pages) attemptFacts(ctx context.Context, a node.Attempt) []templates.Fact {
 	var out []templates.Fact
 	add := func(name, value string) {
 		if value != "" {
@@ -142,20 +142,20 @@ func (p *Pages) attemptFacts(a node.Attempt) []templates.Fact {
 			out = append(out, templates.Fact{Name: name, At: p.past(t), Value: value})
 		}
 	}
-	at("Started", a.StartedAt, "by "+whoFrom(a.Started))
-	add("Interface", a.Interface)
-	at("Waited from", a.WaitingAt, "")
-	at("Report", a.ReportAt, "")
-	at("Ended", a.EndedAt, "by "+whoFrom(a.Ended))
+	at(templates.T(ctx, "attempt.fact.started"), a.StartedAt, templates.T(ctx, "attempt.by", whoFrom(a.Started)))
+	add(templates.T(ctx, "attempt.fact.interface"), a.Interface)
+	at(templates.T(ctx, "attempt.fact.waited"), a.WaitingAt, "")
+	at(templates.T(ctx, "attempt.fact.report"), a.ReportAt, "")
+	at(templates.T(ctx, "attempt.fact.ended"), a.EndedAt, templates.T(ctx, "attempt.by", whoFrom(a.Ended)))
 	if !a.EndedAt.IsZero() {
-		add("Took", words(a.EndedAt.Sub(a.StartedAt)))
+		add(templates.T(ctx, "attempt.fact.took"), words(a.EndedAt.Sub(a.StartedAt)))
 	}
-	add("Reason", a.Reason)
+	add(templates.T(ctx, "attempt.fact.reason"), a.Reason)
 	if a.Outcome == node.Aborted {
-		add("Error", a.Error)
+		add(templates.T(ctx, "attempt.fact.error"), a.Error)
 	}
-	add("Proof", templates.ProofText(a.Proof))
-	add("Clean-up", templates.CleanUpText(a.CleanUp, a.CleanUpTries, a.CleanUpError, a.KeepPowerOn))
+	add(templates.T(ctx, "attempt.fact.proof"), templates.ProofText(ctx, a.Proof))
+	add(templates.T(ctx, "attempt.fact.cleanup"), templates.CleanUpText(a.CleanUp, a.CleanUpTries, a.CleanUpError, a.KeepPowerOn))
 	return out
 }
 
@@ -172,69 +172,41 @@ func whoFrom(a node.Actor) string {
 	return text + ")"
 }
 
-// timeline is an attempt's signs of life with its own turns between them.
-func (p *Pages) timeline(a node.Attempt, signs []node.Sign) []templates.SignLine {
-	type event struct {
-		at   time.Time
-		line templates.SignLine
+// attemptLine is an attempt in a list.
+func (p *Pages) attemptLine(ctx context.Context, n node.Node, a node.Attempt) templates.AttemptLine {
+	l := templates.AttemptLine{
+		ID: a.ID, Href: attemptURL(n, a.ID), Interface: a.Interface, Started: p.past(a.StartedAt), StartedBy: a.Started.Name(), Reason: a.Reason, Error: a.Error, Notes: a.Notes,
+		CleanUp: templates.CleanUpText(a.CleanUp, a.CleanUpTries, a.CleanUpError, a.KeepPowerOn),
 	}
-	events := []event{{a.StartedAt, templates.SignLine{Words: templates.TextStarted, Detail: "by " + a.Started.Name(), Look: "idle", Icon: "○"}}}
-	if !a.WaitingAt.IsZero() {
-		events = append(events, event{a.WaitingAt, templates.SignLine{Words: templates.TextWaits, Look: "waiting", Icon: templates.Icon("waiting")}})
+	if l.Outcome = string(a.Outcome); l.Outcome == "" {
+		l.Outcome = string(a.State)
 	}
-	for _, s := range signs {
-		l := templates.SignLine{Words: templates.SignWords(s.Kind), Detail: templates.SignDetail(s.Kind, s.Detail), Look: "working", Icon: "●"}
-		if s.Times > 1 {
-			l.Times, l.LastAt = templates.SignTimes(s.Times), p.past(s.LastAt)
-		}
-		if s.Kind == node.SignDone {
-			l.Look, l.Icon = outcomeLook(a)
-		}
-		events = append(events, event{s.FirstAt, l})
+	l.Look, l.Icon = outcomeLook(a)
+	if a.Proof == node.NotProven {
+		l.Notes = append([]string{templates.T(ctx, "attempt.unproven")}, l.Notes...)
 	}
-	slices.SortStableFunc(events, func(a, b event) int { return a.at.Compare(b.at) })
-	var out []templates.SignLine
-	for i, e := range events {
-		e.line.At, e.line.Stamp = p.past(e.at), p.shortStamp(e.at)
-		if i > 0 {
-			if after := e.at.Sub(events[i-1].at); after >= time.Second {
-				e.line.After = templates.Later(words(after))
-			}
-		}
-		out = append(out, e.line)
+	if a.State == node.RunReapplying {
+		l.Notes = append([]string{templates.RunSentence(ctx, a)}, l.Notes...)
 	}
-	return out
+	if !a.EndedAt.IsZero() {
+		l.Ended, l.EndedBy, l.Took = p.past(a.EndedAt), a.Ended.Name(), words(a.EndedAt.Sub(a.StartedAt))
+	}
+	return l
 }
 
-// howFar is how far the inspection came that runs on a node; nothing where none does.
-func (p *Pages) howFar(ctx context.Context, n node.Node) (templates.HowFar, error) {
-	if n.AttemptID == "" || (n.ProvisionState != node.InspectWait && n.ProvisionState != node.Inspecting) {
-		return templates.HowFar{}, nil
+// outcomeLook is the colour and the sign of how an attempt ended, or of what it does.
+func outcomeLook(a node.Attempt) (look, icon string) {
+	switch {
+	case a.Outcome == node.Succeeded:
+		look = "good"
+	case a.Outcome == node.Aborted:
+		return "idle", "■"
+	case a.Outcome != "":
+		look = "failed"
+	case a.State == node.RunWaiting:
+		look = "waiting"
+	default:
+		look = "working"
 	}
-	a, err := p.attempt(ctx, n.AttemptID)
-	if err != nil || a == nil {
-		return templates.HowFar{}, err
-	}
-	signs, advice, err := p.o.Conductor.HowFar(ctx, *a)
-	if err != nil {
-		return templates.HowFar{}, err
-	}
-	h := p.lastSign(*a, signs, advice)
-	h.Href = attemptURL(n, a.ID)
-	return h, nil
-}
-
-// lastSign is the sign that came last, the end of the attempt aside.
-func (p *Pages) lastSign(a node.Attempt, signs []node.Sign, advice string) templates.HowFar {
-	h := templates.HowFar{Last: templates.TextNoSign, Look: "waiting", Advice: advice}
-	if a.Outcome == node.TimedOut || a.Outcome == node.Failed {
-		h.Look = "failed"
-	}
-	signs = slices.DeleteFunc(slices.Clone(signs), func(s node.Sign) bool { return s.Kind == node.SignDone })
-	if len(signs) == 0 {
-		return h
-	}
-	last := slices.MaxFunc(signs, func(a, b node.Sign) int { return cmp.Or(a.LastAt.Compare(b.LastAt), a.FirstAt.Compare(b.FirstAt)) })
-	h.Last, h.Detail, h.At = templates.SignWords(last.Kind), templates.SignDetail(last.Kind, last.Detail), p.past(last.LastAt)
-	return h
+	return look, templates.Icon(look)
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"cagenut/node"
-	"cagenut/templates"
 )
 
 const noBoot = "No boot file was fetched: check the cabling of the boot NIC, its network, and that the server boots from it."
@@ -86,7 +85,7 @@ func TestAnAttemptsPageTellsHowItWent(t *testing.T) {
 		order = append(order, strings.TrimSpace(m[1]))
 	}
 	want := []string{
-		templates.TextStarted, "Power on sent to the BMC", templates.TextWaits, "Boot script fetched", "Kernel or ramdisk fetched", "Lookup by the ramdisk", "Heartbeat of the ramdisk",
+		english("sign.asked"), "Power on sent to the BMC", english("sign.waits"), "Boot script fetched", "Kernel or ramdisk fetched", "Lookup by the ramdisk", "Heartbeat of the ramdisk",
 		"Report received", "Hooks begun", "Ended",
 	}
 	if !slices.Equal(order, want) {
@@ -104,7 +103,7 @@ func TestAnAttemptThatFailedSaysWhyAndWhatToLookAt(t *testing.T) {
 	})
 	s := serve(t, r, 0)
 	a := s.get("/ui/nodes/r07-u21/attempts/" + n.AttemptID)
-	a.has(t, "No report came in time.", `class="callout failed"><strong>How far it got: Power on confirmed`, noBoot, "Introspection timeout", "It still runs there.", templates.TextNoResults)
+	a.has(t, "No report came in time.", `class="callout failed"><strong>How far it got: Power on confirmed`, noBoot, "Introspection timeout", "It still runs there.", english("difference.noresults"))
 	s.get("/ui/nodes/r07-u21").has(t, `href="/ui/nodes/r07-u21/attempts/`+n.AttemptID+`">Details`)
 }
 

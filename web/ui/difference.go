@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,17 +14,17 @@ import (
 const partsShown = 100
 
 // differenceView groups a difference by kinds of parts.
-func differenceView(d node.Difference) templates.Difference {
+func differenceView(ctx context.Context, d node.Difference) templates.Difference {
 	v := templates.Difference{Identity: d.Identity, Same: len(d.Parts) == 0 && len(d.Identity) == 0}
 	var said []string
 	for parts := range byKind(d.Parts) {
-		said = append(said, summary(parts)...)
-		g := templates.PartGroup{Label: templates.KindHeading(parts[0].Kind, len(parts))}
+		said = append(said, summary(ctx, parts)...)
+		g := templates.PartGroup{Label: templates.KindHeading(ctx, parts[0].Kind, len(parts))}
 		for _, p := range parts[:min(len(parts), partsShown)] {
-			g.Parts = append(g.Parts, partLine(p))
+			g.Parts = append(g.Parts, partLine(ctx, p))
 		}
 		if more := len(parts) - len(g.Parts); more > 0 {
-			g.More = templates.MoreParts(more)
+			g.More = templates.T(ctx, "difference.more", more)
 		}
 		v.Groups = append(v.Groups, g)
 	}
@@ -50,14 +51,14 @@ func byKind(parts []node.PartChange) func(yield func([]node.PartChange) bool) {
 
 // summary says what happened to the parts of one kind, as people would: a disk that went and one that came is a disk that
 // was replaced.
-func summary(parts []node.PartChange) (out []string) {
+func summary(ctx context.Context, parts []node.PartChange) (out []string) {
 	kind := parts[0].Kind
 	if len(parts) == 1 && parts[0].Name == "" { // there is only one of it
 		var fields []string
 		for _, f := range parts[0].Fields {
-			fields = append(fields, fieldLine(f).Label)
+			fields = append(fields, fieldLine(ctx, f).Label)
 		}
-		return []string{templates.OnlyOne(kind, string(parts[0].Change), fields)}
+		return []string{templates.OnlyOne(ctx, kind, string(parts[0].Change), fields)}
 	}
 	var added, removed, changed, lost, up, moved int
 	for _, p := range parts {
@@ -77,17 +78,17 @@ func summary(parts []node.PartChange) (out []string) {
 		what string
 	}{{replaced, "replaced"}, {added - replaced, "added"}, {removed - replaced, "removed"}, {changed, "changed"}} {
 		if c.n > 0 {
-			out = append(out, templates.Counted(c.n, kind, c.what))
+			out = append(out, templates.Counted(ctx, c.n, kind, c.what))
 		}
 	}
 	if lost > 0 {
-		out = append(out, templates.Links(lost, true))
+		out = append(out, templates.N(ctx, "difference.lost", lost))
 	}
 	if up > 0 {
-		out = append(out, templates.Links(up, false))
+		out = append(out, templates.N(ctx, "difference.up", up))
 	}
 	if moved > 0 {
-		out = append(out, templates.Moved(moved))
+		out = append(out, templates.N(ctx, "difference.moved", moved))
 	}
 	return out
 }
@@ -116,26 +117,26 @@ func whatChanged(p node.PartChange) (link string, port, other bool) {
 	return link, port, other || (link == "" && !port)
 }
 
-func partLine(p node.PartChange) templates.PartLine {
+func partLine(ctx context.Context, p node.PartChange) templates.PartLine {
 	look, icon := templates.ChangeLook(p.Change)
-	l := templates.PartLine{State: templates.State{Name: string(p.Change), Look: look, Icon: icon}, Part: p.Name, Stayed: p.Change == node.PartChanged}
+	l := templates.PartLine{State: templates.State{Name: templates.ChangeWord(ctx, string(p.Change)), Look: look, Icon: icon}, Part: p.Name, Stayed: p.Change == node.PartChanged}
 	for _, f := range p.Fields {
-		l.Fields = append(l.Fields, fieldLine(f))
+		l.Fields = append(l.Fields, fieldLine(ctx, f))
 	}
 	return l
 }
 
 // fieldLine is a value in people's units, unless that would hide that it changed.
-func fieldLine(f node.FieldChange) templates.FieldLine {
+func fieldLine(ctx context.Context, f node.FieldChange) templates.FieldLine {
 	label, say := f.Name, func(v string) string { return v }
 	switch f.Name {
 	case "bytes":
-		label, say = "size", sized(decimal, 1)
+		label, say = templates.T(ctx, "difference.size"), sized(decimal, 1)
 	case "size in MiB":
-		label, say = "size", sized(binary, 1<<20)
+		label, say = templates.T(ctx, "difference.size"), sized(binary, 1<<20)
 	case "link":
 		say = func(v string) string {
-			if word := map[string]string{"yes": "up", "no": "down"}[v]; word != "" {
+			if word := map[string]string{"yes": templates.T(ctx, "inventory.up"), "no": templates.T(ctx, "inventory.down")}[v]; word != "" {
 				return word
 			}
 			return v

@@ -240,7 +240,7 @@ func (p *Pages) showMachine(c *fiber.Ctx, status int, d node.Discovered, form te
 		Inventory json.RawMessage `json:"inventory"`
 	}
 	if json.Unmarshal(r.Report, &reported) == nil && len(reported.Inventory) <= inventoryShown {
-		view.Inventory = p.inventoryView(node.Inventory{Inventory: reported.Inventory, CreatedAt: d.ReportAt})
+		view.Inventory = p.inventoryView(ctx, node.Inventory{Inventory: reported.Inventory, PluginData: r.Report, CreatedAt: d.ReportAt}, nil)
 	}
 	return render(c, status, templates.MachinePage(view))
 }

@@ -36,6 +36,8 @@ const (
 
 func (p *Pages) registerInspections(r fiber.Router) {
 	r.Get("/ui/nodes/:ident/inspections", p.inspections)
+	p.registerHistory(r)
+	p.registerKeeping(r)
 	r.Get("/ui/nodes/:ident/attempts/:attempt", p.attemptPage)
 	r.Get("/ui/nodes/:ident/attempts/:attempt/logs", p.logs)
 	r.Get("/ui/nodes/:ident/attempts/:attempt/logs/file", p.logFile)
@@ -63,7 +65,7 @@ func (p *Pages) inspections(c *fiber.Ctx) error {
 	}
 	ctx := c.UserContext()
 	v := templates.Inspections{
-		Frame: p.frame(c, "Inspections of "+n.Label(), ""), Name: n.Label(), Href: nodeURL(n.Label()), Place: place(n), Self: inspectionsURL(n),
+		Frame: p.frame(c, templates.T(ctx, "kept.of", n.Label()), ""), Name: n.Label(), Href: nodeURL(n.Label()), Place: place(n), Self: inspectionsURL(n),
 	}
 	newest, err := p.o.Conductor.Kept(ctx, n.UUID, "", keptOffered)
 	if err != nil {
@@ -79,7 +81,7 @@ func (p *Pages) inspections(c *fiber.Ctx) error {
 	if d := v.Compared; d != nil {
 		from, to, d.Href = d.From.Attempt, d.To.Attempt, ""
 	}
-	v.From, v.To = offered(newest, from), offered(newest, to)
+	v.From, v.To = offered(ctx, newest, from), offered(ctx, newest, to)
 	return render(c, fiber.StatusOK, templates.InspectionsPage(v))
 }
 
@@ -87,9 +89,9 @@ func (p *Pages) inspections(c *fiber.Ctx) error {
 func (p *Pages) chosen(ctx context.Context, n node.Node, newest []node.Inventory, from, to string) (*templates.Difference, string, error) {
 	switch {
 	case len(newest) == 0:
-		return nil, templates.TextNoInspections, nil
+		return nil, templates.T(ctx, "kept.none"), nil
 	case len(newest) == 1 && from == "" && to == "":
-		return nil, templates.TextOneInspection, nil
+		return nil, templates.T(ctx, "kept.one"), nil
 	case to == "":
 		to = newest[0].AttemptID
 	}
@@ -97,7 +99,7 @@ func (p *Pages) chosen(ctx context.Context, n node.Node, newest []node.Inventory
 	case "":
 		return p.changesIn(ctx, n, to)
 	case to:
-		return nil, templates.TextTwice, nil
+		return nil, templates.T(ctx, "difference.twice"), nil
 	}
 	return p.compare(ctx, n, from, to)
 }
@@ -125,12 +127,12 @@ func (p *Pages) listKept(ctx context.Context, n node.Node, newest []node.Invento
 }
 
 // offered are the inspections that can be chosen.
-func offered(newest []node.Inventory, chosen string) []templates.Option {
+func offered(ctx context.Context, newest []node.Inventory, chosen string) []templates.Option {
 	var out []templates.Option
 	for i, k := range newest {
 		label := stamp(k.CreatedAt)
 		if i == 0 {
-			label += ", the newest"
+			label = templates.T(ctx, "kept.isnewest", label)
 		}
 		out = append(out, templates.Option{Value: k.AttemptID, Label: label, Selected: k.AttemptID == chosen})
 	}
@@ -161,13 +163,13 @@ func (p *Pages) lastTwo(ctx context.Context, n node.Node) (d *templates.Differen
 func (p *Pages) changesIn(ctx context.Context, n node.Node, attempt string) (*templates.Difference, string, error) {
 	before, err := p.o.Conductor.Kept(ctx, n.UUID, attempt, 1)
 	if missing := (*node.NotFound)(nil); errors.As(err, &missing) {
-		return nil, templates.TextNoResults, nil
+		return nil, templates.T(ctx, "difference.noresults"), nil
 	}
 	if err != nil {
 		return nil, "", err
 	}
 	if len(before) == 0 {
-		return nil, templates.TextNothingBefore, nil
+		return nil, templates.T(ctx, "difference.first"), nil
 	}
 	return p.compare(ctx, n, before[0].AttemptID, attempt)
 }
@@ -181,11 +183,11 @@ func (p *Pages) compare(ctx context.Context, n node.Node, from, to string) (*tem
 	}
 	if err != nil {
 		if status, _ := web.Status(err); status == fiber.StatusInternalServerError {
-			return nil, templates.TextNotCompared, nil
+			return nil, templates.T(ctx, "difference.failed"), nil
 		}
 		return nil, "", err
 	}
-	v := differenceView(d)
+	v := differenceView(ctx, d)
 	v.From, v.To, v.Href = p.inspectedAt(n, d.From), p.inspectedAt(n, d.To), differenceURL(n, d.From.AttemptID, d.To.AttemptID)
 	return &v, "", nil
 }

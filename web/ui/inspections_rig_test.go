@@ -20,6 +20,7 @@ type kept struct {
 	files    map[string]map[string]string // of an attempt's logs
 	broken   *node.Invalid                // what is wrong with the archive
 	reapplys []node.Actor
+	upkeep   []upkeep
 }
 
 func (r *rack) Kept(_ context.Context, ident, marker string, limit int) ([]node.Inventory, error) {

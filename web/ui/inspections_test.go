@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"cagenut/node"
-	"cagenut/templates"
 )
 
 func came(kind, name string, fields ...node.FieldChange) node.PartChange {
@@ -120,12 +119,12 @@ func TestAnyTwoInspectionsAreCompared(t *testing.T) {
 		"?to=" + second:                     "S8",
 		"?from=" + oldest:                   "S9",
 		"?from=" + oldest + "&to=":          "S9",
-		"":                                  templates.TextSame,
-		"?from=" + newest:                   templates.TextTwice,
-		"?from=" + second + "&to=" + second: templates.TextTwice,
-		"?to=" + oldest:                     templates.TextNothingBefore,
-		"?to=" + node.NewUUID():             templates.TextNoResults,
-		"?to=" + url.QueryEscape("<script>alert(1)</script>"): templates.TextNoResults,
+		"":                                  english("difference.same"),
+		"?from=" + newest:                   english("difference.twice"),
+		"?from=" + second + "&to=" + second: english("difference.twice"),
+		"?to=" + oldest:                     english("difference.first"),
+		"?to=" + node.NewUUID():             english("difference.noresults"),
+		"?to=" + url.QueryEscape("<script>alert(1)</script>"): english("difference.noresults"),
 	} {
 		a := s.get(page + query)
 		if a.status != http.StatusOK {
@@ -145,14 +144,14 @@ func TestAnyTwoInspectionsAreCompared(t *testing.T) {
 		}
 		a.lacks(t, "/secret")
 	}
-	s.get(page).has(t, templates.TextNotCompared)
+	s.get(page).has(t, english("difference.failed"))
 
 	r.edit(func() { r.kept.spoilt, r.kept.inventories = nil, r.kept.inventories[:1] })
-	s.get(page).has(t, templates.TextOneInspection)
+	s.get(page).has(t, english("kept.one"))
 	s.get(page).lacks(t, "<form")
 	r.edit(func() { r.kept.inventories = nil })
-	s.get(page).has(t, templates.TextNoInspections)
-	s.get("/ui/nodes/"+n.UUID).lacks(t, "other-machine", templates.TextSince)
+	s.get(page).has(t, english("kept.none"))
+	s.get("/ui/nodes/"+n.UUID).lacks(t, "other-machine", english("difference.since"))
 }
 
 func TestTheListOfInspectionsIsPaged(t *testing.T) {
@@ -193,14 +192,14 @@ func TestAnotherMachineIsAnAlert(t *testing.T) {
 	difference := `/ui/nodes/r07-u21/inspections?from=` + second + `&amp;to=` + newest
 	for _, path := range []string{"/ui/nodes/r07-u21", "/ui/nodes/r07-u21/inspections", "/ui/nodes/r07-u21/attempts/" + newest} {
 		a := s.get(path, viewer)
-		a.has(t, templates.TextOtherMachine, `The serial number was &#34;EB-1&#34; and is &#34;EB-2&#34; now.`)
+		a.has(t, english("difference.othermachine"), `The serial number was &#34;EB-1&#34; and is &#34;EB-2&#34; now.`)
 		if !strings.HasSuffix(path, "inspections") {
 			a.has(t, `href="`+difference)
 		}
 	}
-	s.get("/ui/nodes/r07-u21/attempts/"+second).lacks(t, templates.TextOtherMachine)
+	s.get("/ui/nodes/r07-u21/attempts/"+second).lacks(t, english("difference.othermachine"))
 	r.differ(nil)
-	s.get("/ui/nodes/r07-u21").lacks(t, templates.TextOtherMachine)
+	s.get("/ui/nodes/r07-u21").lacks(t, english("difference.othermachine"))
 }
 
 func TestHostileReportsAreText(t *testing.T) {

@@ -3,9 +3,7 @@ package ui
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -13,11 +11,6 @@ import (
 	"cagenut/node"
 	"cagenut/templates"
 	"cagenut/web"
-)
-
-const (
-	attemptsShown = 10
-	historyShown  = 50
 )
 
 func (p *Pages) node(c *fiber.Ctx) error {
@@ -30,7 +23,7 @@ func (p *Pages) node(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	frame.Title = n.Label() + " – " + string(n.ProvisionState)
+	frame.Title = templates.T(c.UserContext(), "node.title", n.Label(), string(n.ProvisionState))
 	frame.Events = "/ui/events?view=node&node=" + n.UUID
 	view, err := p.nodeView(c.UserContext(), n, mayAct(c))
 	if err != nil {
@@ -39,16 +32,47 @@ func (p *Pages) node(c *fiber.Ctx) error {
 	view.Frame = frame
 	user, _ := web.User(c)
 	view.BMC = partOf(n, part{}, false)
-	view.Curl = curls(p.apiURL(c), user, n)
+	view.API, view.Curl = "/v1/nodes/"+n.UUID, curls(p.apiURL(c), user, n)
 	return render(c, fiber.StatusOK, templates.NodePage(view))
 }
 
-// nodeView is everything on a node's page.
+// nodeView is everything on a node's page that changes while somebody looks.
 func (p *Pages) nodeView(ctx context.Context, n node.Node, act bool) (templates.Node, error) {
+	v := p.nodeHead(ctx, n)
+	if act {
+		p.nodeActions(ctx, n, &v)
+	}
+	for _, fill := range []func(context.Context, node.Node, *templates.Node) error{p.fillPorts, p.fillAttempts, p.fillLatest, p.fillHistory, p.fillInventory} {
+		if err := fill(ctx, n, &v); err != nil {
+			return v, err
+		}
+	}
+	return v, nil
+}
+
+// nodeHead is what the node itself tells.
+func (p *Pages) nodeHead(ctx context.Context, n node.Node) templates.Node {
 	v := templates.Node{
-		UUID: n.UUID, Name: n.Label(), Place: place(n), State: p.stateOf(n), Sentence: templates.StateSentence(n.ProvisionState),
-		Held: heldBy(n), InMaintenance: n.Maintenance, Maintenance: n.MaintenanceReason, Power: p.powerOf(n), Error: n.LastError, CanAct: act,
-		Facts: nodeFacts(n), BMCError: n.BMCError,
+		UUID: n.UUID, Name: n.Label(), Place: place(n), State: p.stateOf(n), Sentence: templates.StateSentence(ctx, n.ProvisionState),
+		InMaintenance: n.Maintenance, Maintenance: n.MaintenanceReason, Power: p.powerOf(n), Error: n.LastError, Facts: nodeFacts(ctx, n), BMCError: n.BMCError,
+	}
+	if rack := n.Location().Rack; rack != "" {
+		v.PlaceHref = rackURL(rack)
+	}
+	if holder := heldBy(n); holder != "" {
+		v.Held = templates.T(ctx, "node.heldby", holder)
+		if n.TargetPowerState != "" && n.PowerAsked != "" {
+			v.Held, v.HeldSince = templates.T(ctx, "node.heldfor", holder, n.PowerAsked), p.past(n.PowerAskedAt)
+		}
+	}
+	if n.Reserved() {
+		fact := templates.Fact{Name: templates.T(ctx, "node.held"), Value: templates.T(ctx, "node.heldwhy", n.Reservation)}
+		if templates.Group(n.ProvisionState) == templates.GroupWorking {
+			fact.At = p.past(n.ProvisionUpdatedAt)
+		} else {
+			fact.At = v.HeldSince
+		}
+		v.Facts = append([]templates.Fact{fact}, v.Facts...)
 	}
 	if !n.BMCUnreachableSince.IsZero() {
 		v.Silent, v.SilentSince, v.Power.Silent = v.Power.Silent, p.since(n.BMCUnreachableSince), templates.Time{}
@@ -56,86 +80,131 @@ func (p *Pages) nodeView(ctx context.Context, n node.Node, act bool) (templates.
 	if n.ProvisionState == node.InspectWait && p.o.InspectTimeout > 0 {
 		v.Deadline = p.coming(n.ProvisionUpdatedAt.Add(p.o.InspectTimeout))
 	}
-	if act {
-		for _, verb := range templates.Verbs(n.ProvisionState) {
-			v.Actions = append(v.Actions, verbAction(n, verb, "node"))
-		}
-		for _, verb := range templates.MissingVerbs(n.ProvisionState) {
-			v.NotNow = append(v.NotNow, templates.Refusal{Label: templates.VerbLabel(n.ProvisionState, verb), Reason: templates.WhyNot(n.ProvisionState, verb)})
-		}
-		v.PowerActions, v.NotNow = powerActions(n, v.NotNow)
-	}
-	ports, err := p.o.Store.Ports(ctx, node.PortFilter{NodeUUID: n.UUID})
-	if err != nil {
-		return v, err
-	}
-	for _, port := range ports {
-		v.Ports = append(v.Ports, templates.PortLine{Address: port.Address, UUID: port.UUID, Network: port.PhysicalNetwork, PXE: port.PXEEnabled})
-	}
-	attempts, err := p.o.Store.Attempts(ctx, node.RunFilter{NodeUUID: n.UUID, Limit: attemptsShown})
-	if err != nil {
-		return v, err
-	}
-	for _, a := range attempts {
-		v.Attempts = append(v.Attempts, p.attemptLine(n, a))
-		if a.ID == n.AttemptID {
-			v.Divergence = a.Divergence
-			v.Power.Problem = powerProblem(n, a)
-			if n.ProvisionState == node.Inspecting {
-				v.Step = a.Step
-			}
-			if act {
-				v.Reapply = reapplyAction(n, a, "node")
-			}
-		}
-	}
-	if v.HowFar, err = p.howFar(ctx, n); err != nil {
-		return v, err
-	}
-	if v.Compared, v.Inspections, err = p.lastTwo(ctx, n); err != nil {
-		return v, err
-	}
-	history, err := p.o.Store.History(ctx, n.UUID, node.Page{Descending: true, Limit: historyShown})
-	if err != nil {
-		return v, err
-	}
-	for _, h := range history {
-		v.History = append(v.History, p.historyLine(h))
-	}
-	inventory, err := p.o.Store.Inventory(ctx, n.UUID)
-	var none *node.NotFound
-	if errors.As(err, &none) {
-		return v, nil
-	}
-	if err != nil {
-		return v, err
-	}
-	v.Inventory = p.inventoryView(inventory)
-	return v, nil
+	return v
 }
 
-func nodeFacts(n node.Node) []templates.Fact {
+// nodeActions are the buttons that make sense now, and of the others why not.
+func (p *Pages) nodeActions(ctx context.Context, n node.Node, v *templates.Node) {
+	v.CanAct = true
+	for _, verb := range templates.Verbs(n.ProvisionState) {
+		v.Actions = append(v.Actions, verbAction(n, verb, "node"))
+	}
+	for _, verb := range templates.MissingVerbs(n.ProvisionState) {
+		v.NotNow = append(v.NotNow, templates.Refusal{Label: templates.VerbLabel(n.ProvisionState, verb), Reason: templates.WhyNot(n.ProvisionState, verb)})
+	}
+	v.PowerActions, v.NotNow = powerActions(n, v.NotNow)
+	v.Keeping = []templates.Action{maintenanceAction(ctx, n)}
+	if why := whyNotRemove(ctx, n); why != "" {
+		v.NotNow = append(v.NotNow, templates.Refusal{Label: templates.T(ctx, "remove.label"), Reason: why})
+	} else {
+		v.Keeping = append(v.Keeping, removeAction(ctx, n))
+	}
+	if n.ProvisionState.PatchAllowed() || n.Maintenance {
+		v.Edit = editURL(n)
+	}
+}
+
+func (p *Pages) fillPorts(ctx context.Context, n node.Node, v *templates.Node) error {
+	ports, err := p.o.Store.Ports(ctx, node.PortFilter{NodeUUID: n.UUID})
+	for _, port := range ports {
+		v.Ports = append(v.Ports, templates.PortLine{
+			Address: port.Address, UUID: port.UUID, Network: port.PhysicalNetwork, PXE: port.PXEEnabled, Switch: neighbourWords(ctx, linkOf(port)),
+		})
+	}
+	return err
+}
+
+// fillLatest adds how the latest inspection goes or went, what its results are against those before, and what to do where
+// something is wrong.
+func (p *Pages) fillLatest(ctx context.Context, n node.Node, v *templates.Node) error {
+	d := diagnosis{node: n}
+	if n.AttemptID != "" {
+		a, err := p.attempt(ctx, n.AttemptID)
+		if err != nil {
+			return err
+		}
+		if a != nil {
+			if err := p.fillLatestAttempt(ctx, *a, &d, v); err != nil {
+				return err
+			}
+		}
+	}
+	v.Hints = p.hintsFor(ctx, d, v.CanAct, "node")
+	var err error
+	v.Compared, v.Inspections, err = p.lastTwo(ctx, n)
+	return err
+}
+
+func (p *Pages) fillLatestAttempt(ctx context.Context, a node.Attempt, d *diagnosis, v *templates.Node) error {
+	n := d.node
+	signs, advice, err := p.o.Conductor.HowFar(ctx, a)
+	if err != nil {
+		return err
+	}
+	d.attempt, d.signs = &a, signs
+	v.Divergence, v.Power.Problem = a.Divergence, powerProblem(n, a)
+	if n.LastError != "" && a.LastError != "" && strings.HasPrefix(n.LastError, a.LastError) {
+		v.Request = a.Started.RequestID
+	}
+	running := n.ProvisionState == node.InspectWait || n.ProvisionState == node.Inspecting
+	if n.ProvisionState == node.Inspecting {
+		v.Step = a.Step
+	}
+	if running {
+		v.HowFar = p.lastSign(ctx, a, signs, advice)
+		v.HowFar.Href = attemptURL(n, a.ID)
+	}
+	if v.CanAct {
+		v.Reapply = reapplyAction(ctx, n, a, "node")
+	}
+	v.Signs, v.SignsHref = p.timeline(ctx, a, signs), attemptURL(n, a.ID)
+	v.SignsOpen = running || n.ProvisionState == node.InspectFailed
+	return nil
+}
+
+func (p *Pages) fillInventory(ctx context.Context, n node.Node, v *templates.Node) error {
+	i, err := p.o.Store.Inventory(ctx, n.UUID)
+	if none := (*node.NotFound)(nil); errors.As(err, &none) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	cables := map[string]string{}
+	for _, port := range v.Ports {
+		cables[port.Address] = port.Switch
+	}
+	v.Inventory = p.inventoryView(ctx, i, cables)
+	return nil
+}
+
+func nodeFacts(ctx context.Context, n node.Node) []templates.Fact {
 	var out []templates.Fact
 	add := func(name, value string, mono bool) {
 		if value != "" {
 			out = append(out, templates.Fact{Name: name, Value: value, Mono: mono})
 		}
 	}
-	add("Driver", n.Driver, false)
-	add("Inspect interface", n.Interfaces.Inspect, false)
-	add("BMC", bmcAddress(n), true)
-	add("Description", n.Description, false)
-	add("Resource class", n.ResourceClass, false)
-	add("Owner", n.Owner, false)
-	add("Lessee", n.Lessee, false)
-	add("Instance", n.InstanceUUID, true)
-	add("Conductor", n.Conductor, false)
+	add(templates.T(ctx, "node.fact.driver"), n.Driver, false)
+	add(templates.T(ctx, "node.fact.inspect"), n.Interfaces.Inspect, false)
+	if n.Driver != node.DriverFake {
+		address := bmcAddress(n)
+		if add(templates.T(ctx, "node.fact.bmc"), address, true); address == "" {
+			out = append(out, templates.Fact{Name: templates.T(ctx, "node.fact.bmc"), Value: templates.T(ctx, "node.fact.unset"), Quiet: true})
+		}
+	}
+	add(templates.T(ctx, "node.fact.description"), n.Description, false)
+	add(templates.T(ctx, "node.fact.resource-class"), n.ResourceClass, false)
+	add(templates.T(ctx, "node.fact.owner"), n.Owner, false)
+	add(templates.T(ctx, "node.fact.lessee"), n.Lessee, false)
+	add(templates.T(ctx, "node.fact.instance"), n.InstanceUUID, true)
+	add(templates.T(ctx, "node.fact.conductor"), n.Conductor, false)
 	for _, key := range []string{"cpu_arch", "cpus", "memory_mb", "local_gb", "capabilities"} {
 		text, _ := node.Text(n.Properties[key])
 		add(key, text, true)
 	}
 	if !n.CreatedAt.IsZero() {
-		add("Enrolled", n.CreatedAt.UTC().Format("2006-01-02 15:04 UTC"), false)
+		add(templates.T(ctx, "node.fact.enrolled"), n.CreatedAt.UTC().Format("2006-01-02 15:04 UTC"), false)
 	}
 	return out
 }
@@ -156,70 +225,3 @@ func bmcAddress(n node.Node) string {
 	u.User = nil
 	return u.String()
 }
-
-func (p *Pages) attemptLine(n node.Node, a node.Attempt) templates.AttemptLine {
-	l := templates.AttemptLine{
-		ID: a.ID, Href: attemptURL(n, a.ID), Interface: a.Interface, Started: p.past(a.StartedAt), StartedBy: a.Started.Name(), Reason: a.Reason, Error: a.Error, Notes: a.Notes,
-		CleanUp: templates.CleanUpText(a.CleanUp, a.CleanUpTries, a.CleanUpError, a.KeepPowerOn),
-	}
-	if l.Outcome = string(a.Outcome); l.Outcome == "" {
-		l.Outcome = string(a.State)
-	}
-	l.Look, l.Icon = outcomeLook(a)
-	if a.Proof == node.NotProven {
-		l.Notes = append([]string{templates.TextUnprovenNote}, l.Notes...)
-	}
-	if a.State == node.RunReapplying {
-		l.Notes = append([]string{templates.RunSentence(a)}, l.Notes...)
-	}
-	if !a.EndedAt.IsZero() {
-		l.Ended, l.EndedBy, l.Took = p.past(a.EndedAt), a.Ended.Name(), words(a.EndedAt.Sub(a.StartedAt))
-	}
-	return l
-}
-
-// outcomeLook is the colour and the sign of how an attempt ended, or of what it does.
-func outcomeLook(a node.Attempt) (look, icon string) {
-	switch {
-	case a.Outcome == node.Succeeded:
-		look = "good"
-	case a.Outcome == node.Aborted:
-		return "idle", "■"
-	case a.Outcome != "":
-		look = "failed"
-	case a.State == node.RunWaiting:
-		look = "waiting"
-	default:
-		look = "working"
-	}
-	return look, templates.Icon(look)
-}
-
-func (p *Pages) historyLine(h node.History) templates.HistoryLine {
-	l := templates.HistoryLine{At: p.past(h.At), Event: h.Event, Actor: h.Actor.Name(), Reason: h.Reason, Type: h.Type, Bad: h.Severity == node.SeverityError}
-	if h.Actor.Source != "" && h.Actor.Source != node.SourceSystem {
-		l.Actor += " (" + string(h.Actor.Source) + ")"
-	}
-	if h.Count > 1 {
-		l.Times = strconv.Itoa(h.Count) + " times"
-	}
-	return l
-}
-
-// curls show how a program does what the page does.
-func curls(base, user string, n node.Node) []string {
-	sign := ""
-	if user != "" {
-		sign = "-u " + shellQuote(user) + " "
-	}
-	call := func(how, path string) string {
-		return "curl " + sign + "-H 'X-OpenStack-Ironic-API-Version: 1.41' " + how + base + path + n.UUID
-	}
-	out := []string{call("", "/v1/nodes/")}
-	for _, v := range []node.Event{node.Inspect, node.Abort} {
-		out = append(out, call(fmt.Sprintf("-X PUT -H 'Content-Type: application/json' -d '{\"target\":\"%s\"}' \\\n  ", v), "/v1/nodes/")+"/states/provision")
-	}
-	return append(out, call("", "/cagenut/v1/nodes/")+"/attempts", call("", "/cagenut/v1/nodes/")+"/health")
-}
-
-func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

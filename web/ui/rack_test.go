@@ -50,6 +50,7 @@ type rack struct {
 	broken error // what the store answers
 	bmc    bmc   // that every node has
 	kept   kept  // of inspections
+	bulks  bulks // actions on many nodes
 }
 
 func newRack() *rack {
@@ -165,7 +166,15 @@ func (r *rack) History(_ context.Context, uuid string, p node.Page) ([]node.Hist
 	if !p.Descending || p.Limit == 0 {
 		return nil, errors.New("the history must be newest first and bounded")
 	}
-	return slices.DeleteFunc(slices.Clone(r.history), func(h node.History) bool { return h.NodeUUID != uuid }), nil
+	all := slices.DeleteFunc(slices.Clone(r.history), func(h node.History) bool { return h.NodeUUID != uuid })
+	if p.Marker != "" {
+		at := slices.IndexFunc(all, func(h node.History) bool { return h.UUID == p.Marker })
+		if at < 0 {
+			return nil, &node.NotFound{What: "Node history", Ident: p.Marker}
+		}
+		all = all[at+1:]
+	}
+	return all[:min(p.Limit, len(all))], nil
 }
 
 func (r *rack) Inventory(_ context.Context, uuid string) (node.Inventory, error) {
@@ -194,6 +203,16 @@ func (r *rack) Attempts(_ context.Context, f node.RunFilter) ([]node.Attempt, er
 		}
 	}
 	slices.SortFunc(out, func(a, b node.Attempt) int { return b.StartedAt.Compare(a.StartedAt) })
+	if f.Marker != "" {
+		at := slices.IndexFunc(out, func(a node.Attempt) bool { return a.ID == f.Marker })
+		if at < 0 {
+			return nil, &node.NotFound{What: "Attempt", Ident: f.Marker}
+		}
+		out = out[at+1:]
+	}
+	if f.Limit > 0 {
+		out = out[:min(f.Limit, len(out))]
+	}
 	return out, nil
 }
 

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -32,9 +33,10 @@ func (p *Pages) logs(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	files, err := p.o.Conductor.RamdiskLogFiles(c.UserContext(), n.UUID, id)
+	ctx := c.UserContext()
+	files, err := p.o.Conductor.RamdiskLogFiles(ctx, n.UUID, id)
 	v := templates.Logs{
-		Frame: p.frame(c, "Logs of "+n.Label(), ""), Name: n.Label(), Href: nodeURL(n.Label()), Place: place(n),
+		Frame: p.frame(c, templates.T(ctx, "logs.of", n.Label()), ""), Name: n.Label(), Href: nodeURL(n.Label()), Place: place(n),
 		Attempt: attemptURL(n, id), Archive: logsAPI(n, id) + "/archive",
 	}
 	var broken *node.Invalid
@@ -45,7 +47,7 @@ func (p *Pages) logs(c *fiber.Ctx) error {
 		return err
 	}
 	for _, f := range files {
-		v.Files = append(v.Files, templates.LogFile{File: f.Name, Size: fileSize(f.Size), Href: logsURL(n, id) + "/file?name=" + url.QueryEscape(f.Name)})
+		v.Files = append(v.Files, templates.LogFile{File: f.Name, Size: fileSize(ctx, f.Size), Href: logsURL(n, id) + "/file?name=" + url.QueryEscape(f.Name)})
 	}
 	return render(c, fiber.StatusOK, templates.LogsPage(v))
 }
@@ -56,8 +58,8 @@ func (p *Pages) logFile(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	name := c.Query("name")
-	content, err := p.o.Conductor.RamdiskLogFile(c.UserContext(), n.UUID, id, name)
+	ctx, name := c.UserContext(), c.Query("name")
+	content, err := p.o.Conductor.RamdiskLogFile(ctx, n.UUID, id, name)
 	status, problem := fiber.StatusOK, ""
 	var broken *node.Invalid
 	switch {
@@ -67,11 +69,11 @@ func (p *Pages) logFile(c *fiber.Ctx) error {
 		return err
 	}
 	v := templates.LogText{
-		Frame: p.frame(c, name+" of "+n.Label(), ""), Name: n.Label(), Href: nodeURL(n.Label()), Place: place(n), File: name, Problem: problem,
+		Frame: p.frame(c, templates.T(ctx, "logs.fileof", name, n.Label()), ""), Name: n.Label(), Href: nodeURL(n.Label()), Place: place(n), File: name, Problem: problem,
 		Logs: logsURL(n, id), Whole: logsAPI(n, id) + "/file?name=" + url.QueryEscape(name), Archive: logsAPI(n, id) + "/archive",
 	}
 	if len(content) > textShown {
-		v.Cut = templates.CutText(fileSize(textShown), fileSize(int64(len(content))))
+		v.Cut = templates.T(ctx, "logs.cut", fileSize(ctx, textShown), fileSize(ctx, int64(len(content))))
 		content = wholeRunes(content[:textShown])
 	}
 	v.Text = plainText(content)
@@ -107,10 +109,10 @@ func plainText(b []byte) string {
 }
 
 // fileSize is the size of a file.
-func fileSize(b int64) string {
+func fileSize(ctx context.Context, b int64) string {
 	switch {
 	case b < 1<<10:
-		return plural(b, "byte")
+		return templates.N(ctx, "logs.bytes", int(b))
 	case b < 1<<20:
 		return fmt.Sprintf("%d KiB", (b+1<<9)>>10)
 	}

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"cagenut/node"
-	"cagenut/templates"
 )
 
 // Issue 5, point 2: the logs of an attempt are listed, read and taken away.
@@ -34,9 +33,9 @@ func TestTheLogsOfAnAttempt(t *testing.T) {
 	}
 
 	journal := s.get(at + "/logs/file?name=journal")
-	journal.has(t, "<code>line 1\nline\t2 &lt;b&gt;&amp;\n\uFFFD\uFFFD[31m\uFFFD\uFFFD</code>", `href="`+api+`/file?name=journal"`, `href="`+api+`/archive" download`, "<h1>journal</h1>")
+	journal.has(t, "<code>line 1\nline\t2 &lt;b&gt;&amp;\n\uFFFD\uFFFD[31m\uFFFD\uFFFD</code>", `href="`+api+`/file?name=journal"`, `href="`+api+`/archive" download`, "<h1><bdi>journal</bdi></h1>")
 	journal.lacks(t, "These are the first")
-	s.get(at+"/logs/file?name=empty").has(t, templates.TextEmptyFile)
+	s.get(at+"/logs/file?name=empty").has(t, english("logs.empty"))
 
 	t.Log("of a long one the first MiB, in whole characters")
 	big := s.get(at + "/logs/file?name=big")
@@ -47,7 +46,7 @@ func TestTheLogsOfAnAttempt(t *testing.T) {
 	if a := s.get(at + "/logs/file?name=other"); a.status != http.StatusNotFound {
 		t.Errorf("a file that is not there: %d", a.status)
 	}
-	s.get("/ui/nodes/r07-u21/attempts/"+second+"/logs").has(t, templates.TextNoFiles)
+	s.get("/ui/nodes/r07-u21/attempts/"+second+"/logs").has(t, english("logs.nofiles"))
 }
 
 // G26
@@ -65,5 +64,5 @@ func TestABrokenArchiveSaysSo(t *testing.T) {
 		t.Errorf("got %d", a.status)
 	}
 	a.has(t, "cannot be read: unexpected &lt;EOF&gt;.", "/archive")
-	a.lacks(t, templates.TextWholeFile)
+	a.lacks(t, english("logs.whole"))
 }

@@ -160,3 +160,8 @@ func tooManyPorts(n int) error {
 	}
 	return nil
 }
+
+// Addresses is [ReadAddresses] for this appliance.
+func (e *Enroller) Addresses(text string) ([]netip.Addr, error) {
+	return ReadAddresses(text, e.LocalTargets)
+}

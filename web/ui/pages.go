@@ -64,7 +64,10 @@ type Options struct {
 	// Discovery is the waiting room; nil: there is none. Discovering says that machines come into it.
 	Discovery   Discovery
 	Discovering bool
-	Now         func() time.Time // the appliance's clock; time.Now if nil
+	// Enrolling makes nodes of servers that nobody knows yet; nil: the pages for it are not there.
+	Enrolling      Enrolling
+	SearchDefaults SearchDefaults
+	Now            func() time.Time // the appliance's clock; time.Now if nil
 	// Speak chooses the language for an Accept-Language header; templates.Speak if nil.
 	Speak func(ctx context.Context, accept string) context.Context
 	// SignIn lets people in, People are who they are; nil where nobody signs in.
@@ -76,8 +79,6 @@ type Options struct {
 	Neighbours Neighbours
 	// NoRamdisk says that no inspection can work, because nobody has said where servers reach the appliance.
 	NoRamdisk bool
-	// Neighbours reads which switch port an interface is at; nil: nobody can.
-	Neighbours Neighbours
 	// InspectTimeout tells when a wait ends by itself; 0: never.
 	InspectTimeout time.Duration
 }
@@ -119,6 +120,7 @@ func (p *Pages) Register(r fiber.Router, hub *live.Hub) {
 	p.registerRacks(r)
 	p.registerBulk(r)
 	p.registerDiscovered(r)
+	p.registerEnrol(r)
 	p.registerChoices(r)
 	p.registerHelp(r)
 	p.registerSignIn(r)

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"cagenut/node"
-	"cagenut/store"
 )
 
 func exists(t *testing.T, err error, text string) {

@@ -2,10 +2,8 @@ package ui
 
 import (
 	"context"
-	"fmt"
-	"slices"
+	"errors"
 	"strconv"
-	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -13,147 +11,100 @@ import (
 	"cagenut/templates"
 )
 
-// states are what the filter lets through, of one group.
-func (q query) statesOf(group string) []node.State {
-	return slices.DeleteFunc(templates.GroupStates(group), func(s node.State) bool {
-		return (q.group != "" && q.group != group) || (len(q.states) > 0 && !slices.Contains(q.states, s))
-	})
+// Lists are the lists of nodes for people, and how many nodes there are of what they can be filtered by.
+type Lists interface {
+	Summaries(ctx context.Context, l node.List) (node.Summaries, error)
+	Tallies(ctx context.Context, f node.Filter) ([]node.Tally, error)
+	RackTallies(ctx context.Context, f node.Filter) (map[string]int, error)
 }
 
-// sentence says the filter in words; "" when it lets everything through.
-func (q query) sentence() string {
-	var parts []string
-	if q.search != "" {
-		parts = append(parts, fmt.Sprintf("search “%s”", q.search))
+// find lists the page that a query asks for. A place that is none of its list is the beginning.
+func (p *Pages) find(ctx context.Context, q query) (node.Summaries, error) {
+	l := node.List{Filter: q.filter(), Order: q.order, Descending: q.descending, At: q.at, Before: q.before, Limit: q.size}
+	for _, group := range templates.Groups() {
+		l.Ranks = append(l.Ranks, templates.GroupStates(group))
 	}
-	if q.group != "" {
-		parts = append(parts, templates.GroupLabel(q.group))
+	found, err := p.o.Store.Summaries(ctx, l)
+	var invalid *node.Invalid
+	if errors.As(err, &invalid) && l.At != nil {
+		return p.find(ctx, q.first())
 	}
-	for _, state := range q.states {
-		parts = append(parts, fmt.Sprintf("state “%s”", state))
+	if err != nil || !q.before || len(found.All) > 0 {
+		return found, err
 	}
-	if q.rack != "" {
-		parts = append(parts, fmt.Sprintf("rack “%s”", q.rack))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// find lists one page: group after group, what needs a person first, by name within a group. more tells of a next page.
-func (p *Pages) find(ctx context.Context, q query) (found []node.Node, more bool, err error) {
-	groups := templates.Groups()
-	if len(q.at) == 2 && slices.Contains(groups, q.at[0]) {
-		groups = groups[slices.Index(groups, q.at[0]):]
-	}
-	for _, group := range groups {
-		states := q.statesOf(group)
-		if len(states) == 0 {
-			continue
-		}
-		f := q.filter()
-		f.ProvisionStates = states
-		f.SortKey, f.Limit = "name", q.size+1-len(found)
-		if len(q.at) == 2 && group == q.at[0] {
-			f.Marker = q.at[1]
-		}
-		nodes, err := p.o.Store.Nodes(ctx, f)
-		if err != nil {
-			return nil, false, err
-		}
-		found = append(found, nodes...)
-		if len(found) > q.size {
-			return found[:q.size], true, nil
-		}
-	}
-	return found, false, nil
+	return p.find(ctx, q.first()) // what stood before has gone
 }
 
 func (p *Pages) list(c *fiber.Ctx) error {
-	q, act := parseQuery(c), mayAct(c)
-	l := templates.List{Frame: p.frame(c, "", "/ui/events?view=list"), Search: q.search, Rack: q.rack, Group: q.group, Filter: q.sentence(), APIURL: p.apiURL(c)}
-	ctx := c.UserContext()
-	counts, err := p.o.Store.CountByState(ctx)
+	q, act, ctx := parseQuery(c), mayAct(c), c.UserContext()
+	l := templates.List{Frame: p.frame(c, "", "/ui/events?"+q.streamValues().Encode()), CanAct: act, NoRamdisk: p.o.NoRamdisk, APIURL: p.apiURL(c)}
+	found, err := p.find(ctx, q)
 	if err != nil {
 		return err
 	}
-	nodes, more, err := p.find(ctx, q)
+	counts, err := p.countsOf(ctx, q)
 	if err != nil {
 		return err
 	}
-	for _, n := range nodes {
-		r, err := p.row(ctx, n, act)
-		if err != nil {
-			return err
-		}
-		l.Rows = append(l.Rows, r)
+	for _, n := range found.All {
+		l.Rows = append(l.Rows, p.rowOf(ctx, n, found, act))
 	}
-	l.Title = listTitle(counts)
-	l.Tabs = tabs(q, counts)
-	l.States = stateOptions(q, counts)
-	l.Empty = l.Filter == "" && q.at == nil && len(nodes) == 0
-	l.Whole = l.Filter == "" && q.at == nil && !more
-	if q.group != "" || len(q.states) > 0 {
-		for _, group := range templates.Groups() {
-			for _, s := range q.statesOf(group) {
-				l.Shown = append(l.Shown, string(s))
-			}
-		}
-	}
-	next := q
-	if q.at != nil {
-		l.First = q.first().address()
-	}
-	if more {
-		last := nodes[len(nodes)-1]
-		next.at = node.Cursor{templates.Group(last.ProvisionState), last.UUID}
-		l.Next = next.address()
-	}
+	l.Empty = counts.everything == 0 && !q.filtered()
+	l.Whole = !q.filtered() && q.at == nil && !found.Later
+	l.Title, l.Total = counts.title(ctx), templates.N(ctx, "list.total", counts.shown)
+	l.Bar = templates.Selection{CanAct: act, Filter: q.first().values().Encode(), Count: counts.shown}
+	p.offer(ctx, &l, q, counts)
+	turn(&l, q, found)
 	return render(c, fiber.StatusOK, templates.ListPage(l))
 }
 
-// groupCounts counts nodes by group; "all" is the sum.
-func groupCounts(counts map[node.State]int) map[string]int {
-	out := map[string]int{}
-	for s, n := range counts {
-		out[templates.Group(s)] += n
-		out["all"] += n
+// offer adds what the list can be filtered and sorted by.
+func (p *Pages) offer(ctx context.Context, l *templates.List, q query, counts counts) {
+	l.Search, l.Rack = q.search, q.rack
+	l.Tabs, l.States = tabs(ctx, q, counts), stateCounts(q, counts)
+	l.Racks, l.Many = rackOptions(ctx, q, counts)
+	l.Choices = choices(ctx, q, counts)
+	l.Chosen, l.Clear = q.conditions(ctx), q.unfiltered().address()
+	l.Keep = q.kept()
+	l.Shown = q.shown()
+	for _, order := range []node.ListOrder{node.ByName, node.ByPlace, node.ByState, node.BySince, node.ByPower, node.ByHealth, node.ByDriver} {
+		l.Columns = append(l.Columns, column(q, order))
 	}
-	return out
-}
-
-// listTitle begins with what needs a person.
-func listTitle(counts map[node.State]int) string {
-	if n := groupCounts(counts)[templates.GroupFailed]; n > 0 {
-		return fmt.Sprintf("%d failed – Nodes", n)
-	}
-	return "Nodes"
-}
-
-func tabs(q query, counts map[node.State]int) []templates.Tab {
-	by := groupCounts(counts)
-	tab := func(group, label string) templates.Tab {
-		t := templates.Tab{Group: group, Label: label, Count: strconv.Itoa(by[group])}
+	for _, size := range pageSizes {
 		to := q.first()
-		to.group, to.states = "", nil
-		if group != "all" {
-			to.group = group
-		}
-		t.Href, t.Current = to.address(), len(q.states) == 0 && to.group == q.group
-		return t
+		to.size = size
+		l.Sizes = append(l.Sizes, templates.Size{Count: strconv.Itoa(size), Href: to.address(), Current: size == q.size})
 	}
-	all := []templates.Tab{tab("all", "All")}
-	for _, group := range templates.Groups() {
-		all = append(all, tab(group, templates.GroupLabel(group)))
-	}
-	return all
 }
 
-// stateOptions offers the states that nodes are in, and the chosen one.
-func stateOptions(q query, counts map[node.State]int) []templates.Option {
-	var out []templates.Option
-	for _, s := range node.States() {
-		if counts[s] > 0 || slices.Contains(q.states, s) {
-			out = append(out, templates.Option{Value: string(s), Label: string(s), Selected: slices.Contains(q.states, s)})
-		}
+// column is a heading that sorts the list, or turns it round when it is sorted so already.
+func column(q query, order node.ListOrder) templates.Column {
+	to := q.first()
+	to.order, to.descending = order, q.order == order && !q.descending
+	c := templates.Column{Key: string(order), Href: to.address()}
+	switch {
+	case q.order != order:
+	case q.descending:
+		c.Sort = "descending"
+	default:
+		c.Sort = "ascending"
 	}
-	return out
+	return c
+}
+
+// turn adds the links to the other pages.
+func turn(l *templates.List, q query, found node.Summaries) {
+	if len(found.All) == 0 {
+		return
+	}
+	to := q.first()
+	if found.Earlier {
+		l.First = to.address()
+		to.at, to.before = found.All[0].Cursor, true
+		l.Prev = to.address()
+	}
+	if found.Later {
+		to.at, to.before = found.All[len(found.All)-1].Cursor, false
+		l.Next = to.address()
+	}
 }

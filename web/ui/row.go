@@ -60,45 +60,86 @@ func heldBy(n node.Node) string {
 	return n.Reservation
 }
 
-// row is a node's line in the list.
+// row is a node's line in the list as it is now; *node.NotFound for one that is gone.
 func (p *Pages) row(ctx context.Context, n node.Node, act bool) (templates.Row, error) {
-	r := templates.Row{
-		UUID: n.UUID, Name: n.Label(), Href: nodeURL(n.UUID), Place: place(n),
-		State: p.stateOf(n), Power: p.powerOf(n), Held: heldBy(n), Maintenance: n.Maintenance,
-		Error: oneLine(n.LastError), Driver: n.Driver,
+	return p.rowNow(ctx, n.UUID, act)
+}
+
+func (p *Pages) rowNow(ctx context.Context, uuid string, act bool) (templates.Row, error) {
+	found, err := p.o.Store.Summaries(ctx, node.List{Filter: node.Filter{UUIDs: []string{uuid}, IncludeChildren: true}, Order: node.ByName, Limit: 1})
+	if err != nil {
+		return templates.Row{}, err
 	}
-	if n.Name != "" {
-		r.Href = nodeURL(n.Name)
+	if len(found.All) == 0 {
+		return templates.Row{}, &node.NotFound{What: "Node", Ident: uuid}
+	}
+	return p.rowOf(ctx, found.All[0], found, act), nil
+}
+
+// rowOf is a node's line in the list that it was found in.
+func (p *Pages) rowOf(ctx context.Context, n node.Summary, in node.Summaries, act bool) templates.Row {
+	r := templates.Row{
+		UUID: n.UUID, Name: n.Label(), Href: nodeURL(n.Label()), CanPick: act, Place: place(n.Node), Serial: cut(n.Serial, longestSerial),
+		State: p.stateOf(n.Node), Power: p.powerOf(n.Node), Dot: dot(n.PowerState), Held: heldBy(n.Node), Maintenance: n.Maintenance,
+		HealthKey: healthKey(n.Health), BMC: n.BMCAddress, Error: oneLine(n.LastError), Driver: n.Driver,
+	}
+	if n.Health != "" {
+		r.Health = healthOf(n.Health)
+	}
+	if !n.BMCUnreachableSince.IsZero() {
+		r.HealthKey = silent
+	}
+	if n.SerialTwins > 0 {
+		r.SerialTwins = templates.N(ctx, "list.twins.serial", n.SerialTwins)
+	}
+	if n.PlaceTwins > 0 {
+		r.PlaceTwins = templates.N(ctx, "list.twins.place", n.PlaceTwins)
 	}
 	if act {
 		for _, v := range templates.RowVerbs(n.ProvisionState) {
-			r.Actions = append(r.Actions, verbAction(n, v, "list"))
+			r.Actions = append(r.Actions, verbAction(n.Node, v, "list"))
 		}
 	}
-	if !tellsMore(n) {
-		return r, nil
+	if a, ok := in.Attempts[n.AttemptID]; ok {
+		p.tellAttempt(ctx, &r, n.Node, a, in.Signs[a.ID])
 	}
-	a, err := p.attempt(ctx, n.AttemptID)
-	if err != nil || a == nil {
-		return r, err
+	return r
+}
+
+// dot is the sign of a power state.
+func dot(s node.PowerState) string {
+	switch s {
+	case node.PowerOn:
+		return "●"
+	case node.PowerOff:
+		return "○"
 	}
-	r.Power.Problem = powerProblem(n, *a)
+	return "?"
+}
+
+// longestSerial is how much of a serial number a row shows.
+const longestSerial = 64
+
+// tellAttempt adds what the node's latest attempt tells: how far it got, how it ended, that its clean-up is not through.
+func (p *Pages) tellAttempt(ctx context.Context, r *templates.Row, n node.Node, a node.Attempt, signs []node.Sign) {
+	if n.ProvisionState == node.InspectFailed || n.TargetPowerState != "" {
+		r.Power.Problem = powerProblem(n, a)
+	}
 	switch {
 	case n.ProvisionState == node.Inspecting:
 		r.Detail = a.Step
+	case n.ProvisionState == node.InspectWait:
+		last := p.lastSign(ctx, a, signs, "")
+		r.Detail, r.DetailAt = last.Last, last.At
+		if p.o.InspectTimeout > 0 {
+			r.Ends = p.coming(n.ProvisionUpdatedAt.Add(p.o.InspectTimeout))
+		}
 	case n.ProvisionState != node.InspectFailed:
 	case a.Outcome == node.Aborted:
-		r.Detail, r.DetailAt = "aborted by "+a.Ended.Name(), p.past(a.EndedAt)
+		r.Detail, r.DetailAt = templates.T(ctx, "list.aborted", a.Ended.Name()), p.past(a.EndedAt)
 	case a.Outcome == node.TimedOut:
-		r.Detail, r.DetailAt = "timed out", p.past(a.EndedAt)
+		r.Detail, r.DetailAt = templates.T(ctx, "list.timedout"), p.past(a.EndedAt)
 	}
-	return r, nil
-}
-
-// tellsMore tells whether the latest attempt knows something that belongs into the row: progress, who ended it, or that
-// its clean-up is not through.
-func tellsMore(n node.Node) bool {
-	return n.AttemptID != "" && (n.ProvisionState == node.Inspecting || n.ProvisionState == node.InspectFailed || n.TargetPowerState != "")
 }
 
 // powerProblem is what the node's latest attempt left open about its power; "" for a server that stays on by intent.

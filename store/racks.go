@@ -12,17 +12,17 @@ import (
 // Placed lists where every node sits and how it does, by rack and unit; nodes in no rack come first. Names are
 // left out, so that the index alone answers it.
 func (s *Store) Placed(ctx context.Context) ([]node.Placed, error) {
-	q := s.read.WithContext(ctx).Model(&nodeRow{}).Select("uuid, '', rack, rack_unit, rack_units, provision_state").Order("rack, rack_unit")
-	return placed(q)
+	q := s.read.WithContext(ctx).Model(&nodeRow{}).Select("uuid, rack, rack_unit, rack_units, provision_state").Order("rack, rack_unit")
+	return placed(q, false)
 }
 
 // PlacedIn lists the nodes of one rack, from the bottom.
 func (s *Store) PlacedIn(ctx context.Context, rack string) ([]node.Placed, error) {
-	q := s.read.WithContext(ctx).Model(&nodeRow{}).Select("uuid, name, rack, rack_unit, rack_units, provision_state").Where("rack = ?", rack).Order("rack_unit, id")
-	return placed(q)
+	q := s.read.WithContext(ctx).Model(&nodeRow{}).Select("uuid, rack, rack_unit, rack_units, provision_state, name").Where("rack = ?", rack).Order("rack_unit, id")
+	return placed(q, true)
 }
 
-func placed(q *gorm.DB) ([]node.Placed, error) {
+func placed(q *gorm.DB, named bool) ([]node.Placed, error) {
 	rows, err := q.Rows()
 	if err != nil {
 		return nil, fmt.Errorf("read the places of nodes: %w", err)
@@ -31,7 +31,11 @@ func placed(q *gorm.DB) ([]node.Placed, error) {
 	var out []node.Placed
 	for rows.Next() {
 		var p node.Placed
-		if err := rows.Scan(&p.UUID, &p.Name, &p.Rack, &p.Unit, &p.Units, &p.State); err != nil {
+		into := []any{&p.UUID, &p.Rack, &p.Unit, &p.Units, &p.State}
+		if named {
+			into = append(into, &p.Name)
+		}
+		if err := rows.Scan(into...); err != nil {
 			return nil, fmt.Errorf("read the places of nodes: %w", err)
 		}
 		out = append(out, p)

@@ -27,7 +27,7 @@ type Bulks interface {
 	BulkAccepted(ctx context.Context, requestID string, since time.Time, nodes []string) (map[string]bool, error)
 }
 
-// BulkRequest asks for one action on many nodes. Exactly one of Choice and RetryOf says on which.
+// BulkRequest asks for one action on many nodes.
 type BulkRequest struct {
 	ID     string // UUID of the run; "" for a new one
 	Action node.BulkAction
@@ -35,8 +35,8 @@ type BulkRequest struct {
 	// Seen are the attempts that the caller saw, by node; an abort stops no other. Those of the nodes that are not in it are
 	// the ones that they have at the moment of the request.
 	Seen map[string]string
-	// RetryOf is a run whose refused nodes are chosen, with the attempts that were seen for it. Action, Reason and KeepPowerOn
-	// are that run's then.
+	// RetryOf is a run that this one repeats. Without a choice it is of that run's refused nodes, with the attempts that were
+	// seen for it, its Action, its Reason and its KeepPowerOn.
 	RetryOf     string
 	Reason      string
 	KeepPowerOn bool
@@ -93,7 +93,7 @@ func (c *Conductor) retried(ctx context.Context, req BulkRequest) (BulkRequest, 
 		return req, nil
 	}
 	run, err := c.Bulks.BulkRun(ctx, req.RetryOf)
-	if err != nil {
+	if err != nil || req.Choice.Idents != nil || req.Choice.Filter != nil {
 		return req, err
 	}
 	if !run.Ended() {

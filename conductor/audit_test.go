@@ -3,9 +3,30 @@ package conductor_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"cagenut/conductor"
+	"cagenut/node"
 )
+
+func TestLinesOfTheAuditAreForgottenWhenTheyAreOldEnough(t *testing.T) {
+	w := newWorld(t, conductor.Settings{AuditKept: 24 * time.Hour})
+	n := w.fakeNode()
+	lines := func() int {
+		t.Helper()
+		all, err := w.store.AuditTrail(t.Context(), node.AuditFilter{Node: n.UUID})
+		w.must(err)
+		return len(all)
+	}
+	before := lines()
+	w.rounds(func(tick func(time.Duration)) {
+		tick(23 * time.Hour)
+		w.must(w.SetMaintenance(t.Context(), operator, n.UUID, true, ""))
+		same(t, "lines that are young enough", lines(), before+1)
+		tick(2 * time.Hour)
+		same(t, "lines after a day", lines(), 1)
+	})
+}
 
 // G43: the audit keeps what was refused, but clients do not choose how much of it.
 func TestTheAuditOfARefusedRequestIsShort(t *testing.T) {

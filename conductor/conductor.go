@@ -15,10 +15,12 @@ type Needs struct {
 	Ports    Ports
 	Watched  Watched
 	Bulks    Bulks
-	BMCs     BMCs
-	Reports  Reports
-	Logs     LogArchives
-	Rules    Rules
+	// Audit is used with [Settings.AuditKept].
+	Audit   Audit
+	BMCs    BMCs
+	Reports Reports
+	Logs    LogArchives
+	Rules   Rules
 	// Inspections and Signs are what is left of inspections.
 	Inspections Inspections
 	Signs       Signs
@@ -50,6 +52,8 @@ type Settings struct {
 	LockPatience time.Duration
 	// Discovery lets machines that report although no node is them into the waiting room; otherwise they are turned away.
 	Discovery bool
+	// AuditKept is for how long lines of the audit are kept; 0: for ever.
+	AuditKept time.Duration
 	// CleanUpPatience is how long clean-up tries before it gives up. 1 h if 0.
 	CleanUpPatience time.Duration
 }

@@ -60,7 +60,7 @@ func newWorld(t *testing.T, s conductor.Settings) *world {
 	w.foreign = &foreignInspector{Interface: agent.New(managed), state: node.RunWaiting}
 	s.Host = "rack-7"
 	w.Conductor = conductor.New(conductor.Needs{
-		Nodes: w.store, Moves: w.store, Attempts: w.store, Ports: w.store, Watched: w.store, BMCs: w.rack, Reports: reports{}, Logs: ramdisklogs.Archives{}, Comparer: difference.Comparer{}, Inspections: w.store, Signs: w.store, Bulks: w.store, Rules: w.store, RuleEngine: ruleEngine{rules.New(rules.Options{Caller: rules.HTTP{}, Log: slog.New(slog.DiscardHandler)})},
+		Nodes: w.store, Moves: w.store, Attempts: w.store, Ports: w.store, Watched: w.store, BMCs: w.rack, Reports: reports{}, Logs: ramdisklogs.Archives{}, Comparer: difference.Comparer{}, Inspections: w.store, Signs: w.store, Audit: w.store, Bulks: w.store, Rules: w.store, RuleEngine: ruleEngine{rules.New(rules.Options{Caller: rules.HTTP{}, Log: slog.New(slog.DiscardHandler)})},
 		Inspect: map[string]conductor.InspectInterface{
 			"agent": agent.New(managed), "inspector": w.foreign, "redfish": outofband.Redfish{}, "no-inspect": outofband.NoInspect{}, "fake": outofband.Fake{},
 		},
@@ -142,6 +142,9 @@ func (w *world) rounds(during func(tick func(time.Duration))) {
 		kinds++
 	}
 	if w.PowerSyncInterval > 0 {
+		kinds++
+	}
+	if w.AuditKept > 0 {
 		kinds++
 	}
 	w.clock.hurries = false

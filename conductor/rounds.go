@@ -39,6 +39,9 @@ func (c *Conductor) Run(ctx context.Context) error {
 		every(min(sweepInterval, c.PowerSyncInterval), "power sync", s.round)
 		defer s.looks.Wait()
 	}
+	if c.AuditKept > 0 {
+		every(forgetInterval, "old lines of the audit", c.forgetAudit)
+	}
 	rounds.Wait()
 	return nil
 }

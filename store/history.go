@@ -37,19 +37,6 @@ type historyRow struct {
 
 func (historyRow) TableName() string { return "history" }
 
-type auditRow struct {
-	ID        int64 `gorm:"primaryKey"`
-	At        int64
-	Actor     string
-	Action    string
-	NodeUUID  string
-	AttemptID string
-	Result    string
-	Reason    string
-}
-
-func (auditRow) TableName() string { return "audit" }
-
 type changeRow struct {
 	ID        int64 `gorm:"primaryKey"`
 	NodeUUID  string
@@ -142,14 +129,6 @@ func (tx *transaction) remember(h node.History) error {
 		(SELECT id FROM history WHERE node_uuid = ? AND NOT final ORDER BY id DESC LIMIT 1 OFFSET ?)`, h.NodeUUID, h.NodeUUID, keptHistory).Error
 }
 
-func (tx *transaction) audit(a node.Audit) error {
-	r := auditRow{At: micros(a.At), Actor: actorJSON(a.Actor), Action: a.Action, NodeUUID: a.NodeUUID, AttemptID: a.AttemptID, Result: a.Result, Reason: a.Reason}
-	if err := tx.Create(&r).Error; err != nil {
-		return fmt.Errorf("write the audit: %w", err)
-	}
-	return nil
-}
-
 // Note appends to history and audit without moving anything; nil leaves either out.
 func (s *Store) Note(ctx context.Context, h *node.History, a *node.Audit) error {
 	return s.inTurn(ctx, func(tx *transaction) error {
@@ -202,19 +181,6 @@ func (r historyRow) history() node.History {
 		Actor: actorFromJSON(r.Actor), Reason: r.Reason, State: node.State(r.State), TargetState: node.State(r.TargetState), Duration: time.Duration(r.Duration) * time.Microsecond,
 		Final: r.Final, Key: r.Key, Count: r.Count, LastAt: fromMicros(r.LastAt),
 	}
-}
-
-// Audits lists what was asked about a node and what came of it, oldest first; also after the node is gone.
-func (s *Store) Audits(ctx context.Context, nodeUUID string) ([]node.Audit, error) {
-	var rows []auditRow
-	if err := s.read.WithContext(ctx).Where("node_uuid = ?", nodeUUID).Order("id").Find(&rows).Error; err != nil {
-		return nil, fmt.Errorf("list the audit of node %s: %w", nodeUUID, err)
-	}
-	out := make([]node.Audit, len(rows))
-	for i, r := range rows {
-		out[i] = node.Audit{ID: r.ID, At: fromMicros(r.At), Actor: actorFromJSON(r.Actor), Action: r.Action, NodeUUID: r.NodeUUID, AttemptID: r.AttemptID, Result: r.Result, Reason: r.Reason}
-	}
-	return out, nil
 }
 
 // Changes lists the state changes after an id, in the order in which they happened.

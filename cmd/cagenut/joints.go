@@ -164,6 +164,7 @@ var (
 	_ conductor.Rules       = (*store.Store)(nil)
 	_ conductor.Inspections = (*store.Store)(nil)
 	_ conductor.Signs       = (*store.Store)(nil)
+	_ conductor.Audit       = (*store.Store)(nil)
 	_ conductor.Discovered  = (*store.Store)(nil)
 	_ conductor.Describer   = reports{}
 	_ conductor.LogArchives = ramdisklogs.Archives{}

@@ -18,6 +18,7 @@ import (
 	"cagenut/node"
 	"cagenut/web"
 	"cagenut/web/auth"
+	"cagenut/web/ui"
 )
 
 // settings are those of `serve` (design.md §7). Each is a flag, an environment variable and a key of the --config file,
@@ -55,6 +56,7 @@ type settings struct {
 	InspectorSyncInterval time.Duration `default:"15s" env:"CAGENUT_INSPECTOR_SYNC_INTERVAL" help:"How often an external inspector is asked."`
 
 	InspectionsKept int `default:"10" env:"CAGENUT_INSPECTIONS_KEPT" help:"How many inspections are kept of each node, with reports and ramdisk logs."`
+	AuditKept       int `default:"365" env:"CAGENUT_AUDIT_KEPT" help:"For how many days lines of the audit are kept; 0: for ever."`
 
 	hookSettings
 
@@ -63,7 +65,8 @@ type settings struct {
 	LogLevel  string `default:"info" enum:"debug,info,warn,error" env:"CAGENUT_LOG_LEVEL" help:"debug, info, warn or error."`
 	LogFormat string `default:"text" enum:"text,json" env:"CAGENUT_LOG_FORMAT" help:"text or json."`
 
-	ramdiskOnLoopback bool // the demo's servers are on this machine
+	ramdiskOnLoopback bool              // the demo's servers are on this machine
+	searchDefaults    ui.SearchDefaults // where the demo's BMCs are
 }
 
 // yamlSettings reads the --config file.
@@ -121,6 +124,9 @@ func (s *settings) Validate() error {
 		if d <= 0 {
 			return fmt.Errorf("--%s=%s: it must be longer than 0", name, d)
 		}
+	}
+	if s.AuditKept < 0 {
+		return fmt.Errorf("--audit-kept=%d: that is no number of days", s.AuditKept)
 	}
 	if s.InspectionsKept < 1 {
 		return fmt.Errorf("--inspections-kept=%d: at least the last inspection is kept", s.InspectionsKept)

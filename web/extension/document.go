@@ -19,7 +19,7 @@ import (
 
 // description is this API as its document shows it.
 func (a *api) description() openapi.Part {
-	operations := []openapi.Operation{eventsOperation(), abortsOperation(), attemptsOperation(), healthOperation(), documentOperation()}
+	operations := []openapi.Operation{eventsOperation(), abortsOperation(), attemptsOperation(), healthOperation(), auditOperation(), documentOperation()}
 	operations = slices.AppendSeq(operations, maps.Values(inspectionOperations()))
 	if a.o.Discovery != nil {
 		operations = slices.AppendSeq(operations, maps.Values(discoveredOperations()))
@@ -29,8 +29,8 @@ func (a *api) description() openapi.Part {
 		Components: func(int) map[string]*openapi.Schema {
 			all := map[string]*openapi.Schema{
 				"Attempt": openapi.Of(reflect.TypeFor[Attempt]()), "Attempts": openapi.Of(reflect.TypeFor[attemptList]()), "Aborts": openapi.Of(reflect.TypeFor[abortAnswer]()),
-				"Health": openapi.Of(reflect.TypeFor[Health]()),
-				"Error":  openapi.Record(map[string]*openapi.Schema{"error": openapi.Record(map[string]*openapi.Schema{"message": openapi.Typed("string"), "code": openapi.Typed("integer")})}),
+				"Health": openapi.Of(reflect.TypeFor[Health]()), "Audit": openapi.Of(reflect.TypeFor[auditList]()),
+				"Error": openapi.Record(map[string]*openapi.Schema{"error": openapi.Record(map[string]*openapi.Schema{"message": openapi.Typed("string"), "code": openapi.Typed("integer")})}),
 			}
 			maps.Copy(all, inspectionComponents())
 			maps.Copy(all, discoveredComponents())

@@ -28,6 +28,7 @@ type Store interface {
 	Nodes(ctx context.Context, f node.Filter) ([]node.Node, error)
 	Attempt(ctx context.Context, id string) (node.Attempt, error)
 	Attempts(ctx context.Context, f node.RunFilter) ([]node.Attempt, error)
+	Trail
 }
 
 // Options are what the extension needs.
@@ -66,6 +67,7 @@ func Register(r fiber.Router, o Options) {
 	r.Get("/cagenut/v1/nodes/:ident/health", a.health)
 	a.registerInspections(r)
 	a.registerDiscovered(r)
+	r.Get("/cagenut/v1/audit", a.audit)
 	r.Get("/cagenut/v1/openapi.json", a.document)
 }
 

@@ -48,6 +48,9 @@ type hall struct {
 	broken error
 
 	condition conductor.Condition
+
+	trail  []node.AuditLine
+	wanted node.AuditFilter
 }
 
 func newHall() *hall { return &hall{notices: make(chan node.Notice, 8), locked: map[string]bool{}} }

@@ -123,6 +123,7 @@ func (d *demoCommand) open(ctx context.Context, dir string, rack *sim.Rack) (*ap
 	}
 	// The servers of the rack are on this machine, so loopback is what they reach the appliance by.
 	s.ramdiskOnLoopback = true
+	s.searchDefaults = searchFor(rack.Servers())
 	a, err := open(ctx, s, os.Stderr)
 	if err != nil {
 		return nil, err

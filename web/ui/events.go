@@ -65,6 +65,9 @@ func (p *Pages) Draw(ctx context.Context, v live.View, uuid string) ([]byte, err
 }
 
 func (p *Pages) changed(ctx context.Context, v live.View, uuid string) ([]templ.Component, error) {
+	if own, ok := p.changedEnrolment(ctx, v); ok {
+		return own, nil
+	}
 	if v.Run != "" {
 		return p.changedRun(ctx, v)
 	}

@@ -70,6 +70,7 @@ type appliance struct {
 	bmcs      *bmc.Pool
 	redfish   *redfish.Driver // one of bmcs'
 	conductor *conductor.Conductor
+	enroller  *conductor.Enroller
 	hub       *live.Hub
 	files     *boot.Server
 	isos      *boot.ISOs
@@ -254,9 +255,10 @@ func (a *appliance) serveRoutes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	pages := ui.New(ui.Options{Conductor: a.conductor, Store: a.store, Discovery: waitingRoom{a.store, a.conductor}, Discovering: s.Discovery, PublicURL: s.PublicURL, InspectTimeout: s.InspectTimeout, Neighbours: lldp.Neighbours})
+	a.enroller = a.newEnroller()
+	pages := ui.New(ui.Options{Conductor: a.conductor, Store: a.store, Enrolling: a.enroller, SearchDefaults: s.searchDefaults, Discovery: waitingRoom{a.store, a.conductor}, Discovering: s.Discovery, PublicURL: s.PublicURL, InspectTimeout: s.InspectTimeout, Neighbours: lldp.Neighbours})
 	a.hub = live.New(live.Options{Store: a.store, Pages: pages, Log: a.log})
-	a.app = web.NewApp(web.AppOptions{Context: ctx, Log: a.log, TrustedProxies: s.TrustedProxies, Errors: []web.ErrorShape{
+	a.app = web.NewApp(web.AppOptions{Context: ctx, Log: a.log, TrustedProxies: s.TrustedProxies, ReportDoors: largeBodies(), Errors: []web.ErrorShape{
 		ironic.ErrorShape(), pages.ErrorShape(), {Prefix: "/cagenut", Answer: web.AnswerError, Bodies: true},
 	}})
 	ui.RegisterStatic(a.app)
@@ -335,6 +337,7 @@ func (a *appliance) runAll(ctx context.Context) error {
 		})
 	}
 	work.Go(func() error { return a.endStrays(working) })
+	work.Go(func() error { return a.enroller.Run(working) })
 
 	all.Go(func() error { return a.hub.Run(serving) })
 	for app, l := range map[*fiber.App]net.Listener{a.app: a.listener, a.inspectorApp: a.inspectorListener} {

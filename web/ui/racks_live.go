@@ -34,10 +34,11 @@ func (p *Pages) changedInRack(ctx context.Context, v live.View, uuid string) ([]
 	if err != nil {
 		return nil, err
 	}
-	r, err := p.rackNode(ctx, n, elevationOf(in), v.Act)
+	row, err := p.rowNow(ctx, uuid, false)
 	if err != nil {
 		return nil, err
 	}
+	r := rackNode(ctx, n, row, elevationOf(in), v.Act)
 	// Where it stands otherwise than the page shows, others may too.
 	parts := []templ.Component{templates.RefetchUnless(r.At), fragment(templates.RackRowOf(r))}
 	if r.Drawn != nil {

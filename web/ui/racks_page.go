@@ -60,12 +60,17 @@ func (p *Pages) rack(c *fiber.Ctx) error {
 		return err
 	}
 	view.Found = len(found)
+	rows, err := p.rowsOf(ctx, nodes)
+	if err != nil {
+		return err
+	}
 	picture := elevationOf(in)
 	for _, n := range nodes {
-		r, err := p.rackNode(ctx, n, picture, view.CanAct)
-		if err != nil {
-			return err
+		row, ok := rows[n.UUID]
+		if !ok { // it was deleted in between
+			continue
 		}
+		r := rackNode(ctx, n, row, picture, view.CanAct)
 		r.Shaded = q != "" && !found[n.UUID]
 		if r.Drawn == nil {
 			view.Loose = append(view.Loose, r)
@@ -101,12 +106,22 @@ type picture struct {
 
 func elevationOf(in []node.Placed) picture { return picture{in, lanes(in), heightOf(in)} }
 
-// rackNode is a node as its rack's page shows it.
-func (p *Pages) rackNode(ctx context.Context, n node.Node, in picture, act bool) (templates.RackNode, error) {
-	row, err := p.row(ctx, n, false)
-	if err != nil {
-		return templates.RackNode{}, err
+// rowsOf are the rows of nodes by UUID, as the list of nodes has them.
+func (p *Pages) rowsOf(ctx context.Context, nodes []node.Node) (map[string]templates.Row, error) {
+	uuids := []string{}
+	for _, n := range nodes {
+		uuids = append(uuids, n.UUID)
 	}
+	found, err := p.o.Store.Summaries(ctx, node.List{Filter: node.Filter{UUIDs: uuids, IncludeChildren: true}, Order: node.ByName, Limit: rackShown})
+	out := map[string]templates.Row{}
+	for _, n := range found.All {
+		out[n.UUID] = p.rowOf(ctx, n, found, false)
+	}
+	return out, err
+}
+
+// rackNode is a node as its rack's page shows it.
+func rackNode(ctx context.Context, n node.Node, row templates.Row, in picture, act bool) templates.RackNode {
 	l := n.Location()
 	if act {
 		for _, v := range templates.RowVerbs(n.ProvisionState) {
@@ -120,7 +135,7 @@ func (p *Pages) rackNode(ctx context.Context, n node.Node, in picture, act bool)
 	at, ok := in.lanes[n.UUID]
 	if !ok {
 		r.Why = whyLoose(ctx, n)
-		return r, nil
+		return r
 	}
 	r.Unit = unitWords(ctx, l)
 	r.At = fmt.Sprintf("at-%s-%d-%d-%d-%d-%d", n.UUID, l.Unit, l.Units, at.at, at.of, in.height)
@@ -133,7 +148,7 @@ func (p *Pages) rackNode(ctx context.Context, n node.Node, in picture, act bool)
 	drawn := server(l, at, in.height)
 	describe(ctx, &drawn, n, r)
 	r.Drawn = &drawn
-	return r, nil
+	return r
 }
 
 // describe writes on a server what is known of it.

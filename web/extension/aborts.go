@@ -50,8 +50,8 @@ type abortAnswer struct {
 }
 
 func (a *api) aborts(c *fiber.Ctx) error {
-	if _, role := web.User(c); role != web.RoleOperator && role != web.RoleAdmin {
-		return fiber.NewError(fiber.StatusForbidden, "Your role may look, but not act.")
+	if err := mayAct(c); err != nil {
+		return err
 	}
 	if err := abortsOperation().CheckQuery(web.Query(c), 0, nil); err != nil {
 		return err
@@ -159,7 +159,7 @@ func (a *api) choose(ctx context.Context, req abortRequest) ([]target, error) {
 // abortArguments are the body of POST aborts. It is strict: who aborts a thousand nodes should not be misunderstood.
 func abortArguments() openapi.Arguments {
 	return openapi.Arguments{
-		{Name: "nodes", Does: "UUIDs or names.", Kind: names()},
+		{Name: "nodes", Does: "UUIDs or names.", Kind: names(abortsMost)},
 		{Name: "rack", Kind: word()},
 		{Name: "filter", Kind: filters{}},
 		{Name: "reason", Kind: openapi.Text(reasonLimit)},
@@ -168,19 +168,32 @@ func abortArguments() openapi.Arguments {
 }
 
 func parseAborts(body []byte) (req abortRequest, err error) {
-	var object map[string]json.RawMessage
-	if json.Unmarshal(body, &object) != nil || object == nil {
-		return req, bad("The body must be one JSON object.")
-	}
-	for key, raw := range object {
-		if openapi.IsNull(raw) && key != "reason" {
-			return req, bad("The value of " + key + " is null; leave the key out.")
-		}
-	}
-	args, err := abortArguments().Read(body, 0, nil)
+	args, err := strictly(body, abortArguments())
 	if err != nil {
 		return req, err
 	}
+	req.reason, req.keepPowerOn = strings.TrimSpace(args.Text("reason")), args.Flag("keep_power_on")
+	choice, err := chosenBy(args)
+	req.nodes, req.filter = choice.Idents, choice.Filter
+	return req, err
+}
+
+// strictly reads a body that acts on many nodes: a null is no value but for the reason.
+func strictly(body []byte, takes openapi.Arguments) (openapi.Values, error) {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(body, &object) != nil || object == nil {
+		return nil, bad("The body must be one JSON object.")
+	}
+	for key, raw := range object {
+		if openapi.IsNull(raw) && key != "reason" {
+			return nil, bad("The value of " + key + " is null; leave the key out.")
+		}
+	}
+	return takes.Read(body, 0, nil)
+}
+
+// chosenBy is the choice of nodes in a body: exactly one of nodes, rack and filter.
+func chosenBy(args openapi.Values) (choice node.BulkChoice, err error) {
 	choices := 0
 	for _, key := range []string{"nodes", "rack", "filter"} {
 		if _, ok := args[key]; ok {
@@ -188,16 +201,15 @@ func parseAborts(body []byte) (req abortRequest, err error) {
 		}
 	}
 	if choices != 1 {
-		return req, bad("Exactly one of nodes, rack and filter must choose the nodes.")
+		return choice, bad("Exactly one of nodes, rack and filter must choose the nodes.")
 	}
-	req.reason, req.keepPowerOn = strings.TrimSpace(args.Text("reason")), args.Flag("keep_power_on")
 	if rack := args.Text("rack"); rack != "" {
-		req.filter = &node.Filter{IncludeChildren: true, Rack: rack}
+		choice.Filter = &node.Filter{IncludeChildren: true, Rack: rack}
 	}
 	if raw, ok := args["filter"]; ok {
-		req.filter = filterOf(raw)
+		choice.Filter = filterOf(raw)
 	}
-	return req, args.Into("nodes", &req.nodes)
+	return choice, args.Into("nodes", &choice.Idents)
 }
 
 // word is the kind of a text that is not empty.
@@ -212,9 +224,9 @@ func word() openapi.Kind {
 	})
 }
 
-// names is the kind of a list of nodes.
-func names() openapi.Kind {
-	one, most := 1, abortsMost
+// names is the kind of a list of nodes, so many at the most.
+func names(most int) openapi.Kind {
+	one := 1
 	s := openapi.ListOf(word().Takes(0))
 	s.MinItems, s.MaxItems = &one, &most
 	return openapi.Custom(s, s, func(name string, raw json.RawMessage) error {
@@ -222,8 +234,8 @@ func names() openapi.Kind {
 		switch {
 		case json.Unmarshal(raw, &list) != nil || len(list) == 0:
 			return node.Invalidf("The value of %s is empty or no list.", name)
-		case len(list) > abortsMost:
-			return node.Invalidf("%s may name %d nodes at most.", name, abortsMost)
+		case len(list) > most:
+			return node.Invalidf("%s may name %d nodes at most.", name, most)
 		}
 		for _, item := range list {
 			if err := word().Check(name, item, 0); err != nil || openapi.IsNull(item) {

@@ -21,6 +21,7 @@ import (
 func (a *api) description() openapi.Part {
 	operations := []openapi.Operation{eventsOperation(), abortsOperation(), attemptsOperation(), healthOperation(), auditOperation(), documentOperation()}
 	operations = slices.AppendSeq(operations, maps.Values(inspectionOperations()))
+	operations = slices.AppendSeq(operations, maps.Values(bulkOperations()))
 	if a.o.Discovery != nil {
 		operations = slices.AppendSeq(operations, maps.Values(discoveredOperations()))
 	}
@@ -33,6 +34,7 @@ func (a *api) description() openapi.Part {
 				"Error": openapi.Record(map[string]*openapi.Schema{"error": openapi.Record(map[string]*openapi.Schema{"message": openapi.Typed("string"), "code": openapi.Typed("integer")})}),
 			}
 			maps.Copy(all, inspectionComponents())
+			maps.Copy(all, bulkComponents())
 			maps.Copy(all, discoveredComponents())
 			return all
 		},

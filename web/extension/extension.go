@@ -20,6 +20,7 @@ type Conductor interface {
 	SetProvisionState(ctx context.Context, actor node.Actor, ident string, req conductor.ProvisionRequest) error
 	// Condition asks a node's BMC how its server is, with so many entries of its log.
 	Condition(ctx context.Context, ident string, entries int) (conductor.Condition, error)
+	Bulk
 }
 
 // Store is what is read.
@@ -29,6 +30,7 @@ type Store interface {
 	Attempt(ctx context.Context, id string) (node.Attempt, error)
 	Attempts(ctx context.Context, f node.RunFilter) ([]node.Attempt, error)
 	Trail
+	BulkRuns
 }
 
 // Options are what the extension needs.
@@ -65,6 +67,7 @@ func Register(r fiber.Router, o Options) {
 	r.Post("/cagenut/v1/aborts", a.aborts)
 	r.Get("/cagenut/v1/nodes/:ident/attempts", a.attempts)
 	r.Get("/cagenut/v1/nodes/:ident/health", a.health)
+	a.registerBulk(r)
 	a.registerInspections(r)
 	a.registerDiscovered(r)
 	r.Get("/cagenut/v1/audit", a.audit)

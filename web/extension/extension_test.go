@@ -48,6 +48,7 @@ type hall struct {
 	broken error
 
 	condition conductor.Condition
+	runs      runs
 
 	trail  []node.AuditLine
 	wanted node.AuditFilter

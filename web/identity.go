@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/netip"
 	"strings"
 
@@ -18,6 +19,7 @@ const (
 	localUser
 	localRole
 	localSession
+	localStillIn
 )
 
 // The roles. A viewer may only read.
@@ -55,6 +57,15 @@ func Session(c *fiber.Ctx) string {
 
 // SetSession is for web/auth.
 func SetSession(c *fiber.Ctx, id string) { c.Locals(localSession, id) }
+
+// StillIn tells, as long as an answer streams, whether who asked for it would still be let in; nil where nobody signs in.
+func StillIn(c *fiber.Ctx) func(context.Context) bool {
+	f, _ := c.Locals(localStillIn).(func(context.Context) bool)
+	return f
+}
+
+// SetStillIn is for web/auth.
+func SetStillIn(c *fiber.Ctx, f func(context.Context) bool) { c.Locals(localStillIn, f) }
 
 // Actor is who asks through which door, for the conductor.
 func Actor(c *fiber.Ctx, source node.Source) node.Actor {

@@ -183,7 +183,11 @@ func (*Wrong) Error() string { return "Incorrect username or password" }
 type TooMany struct{ After time.Duration }
 
 func (e *TooMany) Error() string {
-	return fmt.Sprintf("Too many wrong passwords; try again in %d seconds.", e.Seconds())
+	unit := "seconds"
+	if e.Seconds() == 1 {
+		unit = "second"
+	}
+	return fmt.Sprintf("Too many wrong passwords; try again in %d %s.", e.Seconds(), unit)
 }
 
 // Seconds is After in whole seconds, at least 1.

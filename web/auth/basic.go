@@ -42,6 +42,11 @@ func (g *Gate) checkBasic(c *fiber.Ctx, header string, challenge bool) error {
 	if first {
 		g.noteSignIn(c.UserContext(), name)
 	}
+	proof := account.proof()
+	web.SetStillIn(c, func(ctx context.Context) bool {
+		now, known, _, err := g.account(ctx, name)
+		return err != nil || (known && now.proof() == proof)
+	})
 	return enter(c, name, account.Role)
 }
 

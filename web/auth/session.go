@@ -118,6 +118,11 @@ func (g *Gate) checkSession(c *fiber.Ctx) error {
 	if ok {
 		g.use(c, s)
 		web.SetSession(c, s.ID)
+		id := c.Cookies(cookieName)
+		web.SetStillIn(c, func(ctx context.Context) bool {
+			_, _, ok, err := g.session(ctx, id)
+			return ok || err != nil // a database that does not answer ends nobody's session
+		})
 		return enter(c, s.User, account.Role)
 	}
 	if c.Path() == "/ui/signin" || c.Path() == "/ui/signout" {

@@ -62,6 +62,9 @@ func network(address string) string {
 
 func places(name, address string) [2]place {
 	at := network(address)
+	if len(name) > longestName { // memory is bounded whatever is typed
+		name = digestOf(name)
+	}
 	return [2]place{{name, at}, {"", at}}
 }
 

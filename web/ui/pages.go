@@ -55,6 +55,7 @@ type Store interface {
 	Logged(ctx context.Context, nodeUUID string) ([]string, error)
 	Racks
 	BulkRuns
+	AuditTrail
 }
 
 // Options are what the pages need.
@@ -124,6 +125,7 @@ func (p *Pages) Register(r fiber.Router, hub *live.Hub) {
 	p.registerChoices(r)
 	p.registerHelp(r)
 	p.registerSignIn(r)
+	p.registerAudit(r)
 }
 
 // RegisterStatic serves style sheet, script and icon. They hold nothing secret and are wanted by the sign-in page too, so

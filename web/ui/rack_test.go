@@ -51,6 +51,7 @@ type rack struct {
 	bmc    bmc   // that every node has
 	kept   kept  // of inspections
 	bulks  bulks // actions on many nodes
+	trail  trail // of the audit
 }
 
 func newRack() *rack {

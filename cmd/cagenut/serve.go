@@ -176,6 +176,7 @@ func (a *appliance) join(ctx context.Context) error {
 		Attempts:    a.store,
 		Ports:       a.store,
 		Watched:     a.store,
+		Audit:       a.store,
 		Bulks:       a.store,
 		Inspections: a.store,
 		Signs:       a.store,
@@ -203,6 +204,7 @@ func (a *appliance) join(ctx context.Context) error {
 		PowerSyncInterval:     s.PowerSyncInterval,
 		InspectorSyncInterval: s.InspectorSyncInterval,
 		Discovery:             s.Discovery,
+		AuditKept:             time.Duration(s.AuditKept) * 24 * time.Hour,
 	})
 	return a.prepareBoot(delegating)
 }

@@ -141,7 +141,10 @@ func TestAHostileNameIsNeverMarkup(t *testing.T) {
 	n.Frame = templates.Frame{Title: bad, User: bad, Notice: bad, Events: bad}
 	row := templates.Row{UUID: "u", Name: bad, Href: "javascript:alert(1)", Place: bad, Detail: bad, Error: bad, Held: bad, Driver: bad}
 	row.Actions = []templates.Action{{Label: bad, Names: bad, Post: "javascript:alert(1)", Value: bad}}
-	list := templates.List{Frame: n.Frame, Rows: []templates.Row{row}, Search: bad, Rack: bad, Filter: bad, Shown: []string{bad}}
+	row.Serial, row.SerialTwins, row.PlaceTwins, row.BMC, row.HealthKey, row.Health = bad, bad, bad, bad, bad, templates.State{Name: bad, Look: bad, Icon: bad}
+	list := templates.List{Frame: n.Frame, Rows: []templates.Row{row}, Search: bad, Rack: bad, Racks: []templates.Option{{Value: bad, Label: bad}}, Total: bad, Clear: "javascript:alert(1)",
+		Shown: templates.Shown{States: []string{bad}}, Chosen: []templates.Chosen{{Text: bad, Href: "javascript:alert(1)"}}, Keep: []templates.Hidden{{Name: bad, Value: bad}},
+		States: []templates.StateCount{{State: row.Health, ID: bad, Count: bad, Href: "javascript:alert(1)"}}, Bar: templates.Selection{CanAct: true, Filter: bad, Count: 2}}
 	confirm := templates.Confirm{Frame: n.Frame, Question: bad, Consequence: bad, Value: bad, Attempt: bad, Yes: bad}
 	part := templates.Part{Frame: n.Frame, Name: bad, Place: bad, Key: bad, Label: bad, Href: "javascript:alert(1)", Lacks: bad, Again: "javascript:alert(1)"}
 	part.Tabs, part.Actions = []templates.PartTab{{Key: bad, Label: bad, Href: "javascript:alert(1)"}}, row.Actions

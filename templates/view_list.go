@@ -44,6 +44,11 @@ type Column struct {
 	Sort string // "ascending" or "descending" where the list is sorted by it; "" elsewhere
 }
 
+// Columns are the headings that the list can be sorted by.
+type Columns struct {
+	Name, Place, State, Since, Power, Health, Driver Column
+}
+
 // Chosen is one condition of a filter, and the address without it.
 type Chosen struct {
 	Text, Href string
@@ -79,7 +84,7 @@ type List struct {
 	States  []StateCount
 	Chosen  []Chosen // the filter in words; nil for none
 	Clear   string   // address without a filter
-	Columns []Column // name, place, state, since, power, health, driver
+	Columns Columns
 	Rows    []Row
 	Total   string // how many nodes the filter shows, in words
 	Shown   Shown

@@ -67,8 +67,9 @@ func (p *Pages) offer(ctx context.Context, l *templates.List, q query, counts co
 	l.Chosen, l.Clear = q.conditions(ctx), q.unfiltered().address()
 	l.Keep = q.kept()
 	l.Shown = q.shown()
-	for _, order := range []node.ListOrder{node.ByName, node.ByPlace, node.ByState, node.BySince, node.ByPower, node.ByHealth, node.ByDriver} {
-		l.Columns = append(l.Columns, column(q, order))
+	l.Columns = templates.Columns{
+		Name: column(q, node.ByName), Place: column(q, node.ByPlace), State: column(q, node.ByState), Since: column(q, node.BySince),
+		Power: column(q, node.ByPower), Health: column(q, node.ByHealth), Driver: column(q, node.ByDriver),
 	}
 	for _, size := range pageSizes {
 		to := q.first()

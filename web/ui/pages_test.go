@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -278,51 +277,6 @@ func TestTheNodePageTellsWhatHappened(t *testing.T) {
 		"by mara, after 1 m 00 s", "wrong switch", "given up after 7 tries: BMC did not answer", "Late report refused.", "3 times", "the ramdisk",
 		"-d &#39;{&#34;target&#34;:&#34;abort&#34;}&#39;", "52:54:00:aa:00:01", `datetime="2026-11-30T14:01:11Z"`)
 	a.lacks(t, "::/0")
-}
-
-func TestTheListIsPagedByGroupAndFiltered(t *testing.T) {
-	r := newRack()
-	for i := range 60 {
-		r.add(fmt.Sprintf("a%03d", i), node.Available)
-	}
-	r.add("z-failed", node.InspectFailed)
-	r.add("m-waiting", node.InspectWait, func(n *node.Node) { n.Extra["rack"] = "R08" })
-	s := serve(t, r, 0)
-	rows := func(a answer) []string {
-		var out []string
-		for _, m := range regexp.MustCompile(`<a id="name-[^>]*>([^<]*)</a>`).FindAllStringSubmatch(a.body, -1) {
-			out = append(out, m[1])
-		}
-		return out
-	}
-	first := s.get("/ui")
-	if got := rows(first); len(got) != 50 || got[0] != "z-failed" || got[1] != "m-waiting" || got[2] != "a000" {
-		t.Errorf("the first page holds %v", got)
-	}
-	first.has(t, "<title>1 failed – Nodes", `id="count-ready">60<`, `id="count-all">62<`)
-	next := regexp.MustCompile(`href="(/ui\?[^"]*)" rel="next"`).FindStringSubmatch(first.body)
-	if next == nil {
-		t.Fatal("there is no next page")
-	}
-	second := s.get(strings.ReplaceAll(next[1], "&amp;", "&"))
-	if got := rows(second); len(got) != 12 || got[0] != "a048" || got[11] != "a059" {
-		t.Errorf("the second page holds %v", got)
-	}
-	second.lacks(t, `rel="next"`)
-	for query, want := range map[string][]string{
-		"?rack=R08": {"m-waiting"}, "?group=failed": {"z-failed"}, "?state=inspect+wait&group=failed": {"m-waiting"}, "?q=a01&group=ready": {"a010", "a011", "a012", "a013", "a014", "a015", "a016", "a017", "a018", "a019"},
-		"?group=nonsense&state=nonsense&after=nonsense&q=z-": {"z-failed"},
-	} {
-		if got := rows(s.get("/ui" + query)); !slices.Equal(got, want) {
-			t.Errorf("%s holds %v, want %v", query, got, want)
-		}
-	}
-	s.get("/ui?group=failed").has(t, "inspect failed", `data-shown="`)
-	s.get("/ui?q=nothing-like-it").has(t, "No node matches", "search “nothing-like-it”", "Clear the filter")
-}
-
-func TestAnEmptyApplianceShowsHowToBegin(t *testing.T) {
-	serve(t, newRack(), 0).get("/ui").has(t, "No nodes yet", "curl -X POST http://127.0.0.1:", "cagenut demo", "data-whole")
 }
 
 func TestErrorsArePages(t *testing.T) {

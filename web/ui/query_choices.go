@@ -189,38 +189,37 @@ func choices(ctx context.Context, q query, c counts) []templates.Choice {
 
 // conditions are the filter in words, each with the address of the list without it.
 func (q query) conditions(ctx context.Context) (out []templates.Chosen) {
-	add := func(without query, key string, args ...any) {
-		without = without.first()
-		out = append(out, templates.Chosen{Text: templates.T(ctx, key, args...), Href: without.address()})
+	add := func(text string, without query) {
+		out = append(out, templates.Chosen{Text: text, Href: without.first().address()})
 	}
 	if to := q; q.search != "" {
 		to.search = ""
-		add(to, "list.condition.q", q.search)
+		add(templates.T(ctx, "list.condition.q", q.search), to)
 	}
 	if to := q; q.group != "" {
 		to.group = ""
-		add(to, "list.condition.group", templates.GroupLabel(q.group))
+		add(templates.GroupLabel(q.group), to)
 	}
 	for i, state := range q.states {
 		to := q
 		to.states = slices.Delete(slices.Clone(q.states), i, i+1)
-		add(to, "list.condition.state", string(state))
+		add(templates.T(ctx, "list.condition.state", string(state)), to)
 	}
 	if to := q; q.rack != "" {
 		to.rack = ""
-		add(to, "list.condition.rack", q.rack)
+		add(templates.T(ctx, "list.condition.rack", q.rack), to)
 	}
 	if to := q; q.health != "" {
 		to.health = ""
-		add(to, "list.condition.health", templates.T(ctx, "list.health."+strings.ToLower(q.health)))
+		add(templates.T(ctx, "list.condition.health", templates.T(ctx, "list.health."+strings.ToLower(q.health))), to)
 	}
 	if to := q; q.driver != "" {
 		to.driver = ""
-		add(to, "list.condition.driver", q.driver)
+		add(templates.T(ctx, "list.condition.driver", q.driver), to)
 	}
 	if to := q; q.maintenance != "" {
 		to.maintenance = ""
-		add(to, "list.condition.maintenance."+q.maintenance)
+		add(templates.T(ctx, "list.maintenance."+q.maintenance), to)
 	}
 	return out
 }

@@ -1,7 +1,6 @@
 package ui_test
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,6 +51,8 @@ type rack struct {
 	kept   kept  // of inspections
 	bulks  bulks // actions on many nodes
 	trail  trail // of the audit
+
+	serials map[string]string // by node
 }
 
 func newRack() *rack {
@@ -121,42 +122,6 @@ func (r *rack) Node(_ context.Context, ident string) (node.Node, error) {
 		return node.Node{}, r.broken
 	}
 	return r.find(ident)
-}
-
-func (r *rack) Nodes(_ context.Context, f node.Filter) ([]node.Node, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if f.SortKey != "name" || f.Limit == 0 {
-		return nil, errors.New("the list must be ordered and bounded")
-	}
-	all := slices.SortedFunc(slices.Values(r.nodes), func(a, b node.Node) int { return cmp.Compare(a.Name, b.Name) })
-	if f.Marker != "" {
-		at := slices.IndexFunc(all, func(n node.Node) bool { return n.UUID == f.Marker })
-		if at < 0 {
-			return nil, &node.NotFound{What: "Node", Ident: f.Marker}
-		}
-		all = all[at+1:]
-	}
-	var out []node.Node
-	for _, n := range all {
-		if !slices.Contains(f.ProvisionStates, n.ProvisionState) || (f.Rack != "" && n.Location().Rack != f.Rack) || !strings.Contains(n.Name, f.Search) {
-			continue
-		}
-		if out = append(out, n); len(out) == f.Limit {
-			break
-		}
-	}
-	return out, nil
-}
-
-func (r *rack) CountByState(context.Context) (map[node.State]int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	out := map[node.State]int{}
-	for _, n := range r.nodes {
-		out[n.ProvisionState]++
-	}
-	return out, nil
 }
 
 func (r *rack) Ports(_ context.Context, f node.PortFilter) ([]node.Port, error) {

@@ -20,20 +20,20 @@ func ReapplyEffect(ctx context.Context, s node.State) string { return T(ctx, "re
 
 // ReapplyQuestion names the node and its place.
 func ReapplyQuestion(ctx context.Context, name, place string) string {
-	return question(T(ctx, "reapply.question"), name, place)
+	return question(ctx, T(ctx, "reapply.question"), name, place)
 }
 
 // MaintenanceQuestion names the node and its place.
 func MaintenanceQuestion(ctx context.Context, on bool, name, place string) string {
 	if on {
-		return question(T(ctx, "maintenance.question.on"), name, place)
+		return question(ctx, T(ctx, "maintenance.question.on"), name, place)
 	}
-	return question(T(ctx, "maintenance.question.off"), name, place)
+	return question(ctx, T(ctx, "maintenance.question.off"), name, place)
 }
 
 // RemoveQuestion names the node and its place.
 func RemoveQuestion(ctx context.Context, name, place string) string {
-	return question(T(ctx, "remove.question"), name, place)
+	return question(ctx, T(ctx, "remove.question"), name, place)
 }
 
 // ProofText says how sure it is that the report was this attempt's; "" before any.

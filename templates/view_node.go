@@ -61,6 +61,8 @@ type Node struct {
 	Maintenance       string // its reason; "" for none
 	InMaintenance     bool
 	Power             Power
+	Health            State // as the BMC said last; the zero value while nobody knows
+	HealthSince       Time
 	Silent            Time   // since when the BMC does not answer; zero while it does
 	SilentSince       string // "12:03:11 UTC"
 	BMCError          string // why it does not

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -66,7 +67,7 @@ func (p *Pages) attemptView(ctx context.Context, n node.Node, id string, act boo
 	}
 	v := templates.Attempt{
 		Name: n.Label(), Href: nodeURL(n.Label()), Place: place(n), Line: p.attemptLine(ctx, n, a), Sentence: templates.RunSentence(ctx, a),
-		Ended: !a.EndedAt.IsZero(), Divergence: a.Divergence, Facts: p.attemptFacts(ctx, a), Notes: a.Notes, Request: a.Started.RequestID,
+		Ended: !a.EndedAt.IsZero(), Divergence: a.Divergence, Facts: p.attemptFacts(ctx, a), Notes: a.Notes,
 	}
 	if a.Outcome != node.Aborted {
 		v.Error = a.Error
@@ -80,7 +81,7 @@ func (p *Pages) attemptView(ctx context.Context, n node.Node, id string, act boo
 	}
 	if act && latest {
 		if _, err := n.ProvisionState.Next(node.Abort); err == nil && !v.Ended {
-			v.Actions = append(v.Actions, verbAction(n, node.Abort, "attempt"))
+			v.Actions = append(v.Actions, verbAction(ctx, n, node.Abort, "attempt"))
 		}
 		if again := reapplyAction(ctx, n, a, "attempt"); again.Confirm != "" {
 			v.Actions = append(v.Actions, again)
@@ -101,6 +102,7 @@ func (p *Pages) attemptView(ctx context.Context, n node.Node, id string, act boo
 		}
 	}
 	v.History, err = p.historyOf(ctx, n, id)
+	v.Request = requestOf(v.History, a.LastError)
 	return v, err
 }
 
@@ -155,28 +157,30 @@ func (p *Pages) attemptFacts(ctx context.Context, a node.Attempt) []templates.Fa
 		add(templates.T(ctx, "attempt.fact.error"), a.Error)
 	}
 	add(templates.T(ctx, "attempt.fact.proof"), templates.ProofText(ctx, a.Proof))
-	add(templates.T(ctx, "attempt.fact.cleanup"), templates.CleanUpText(a.CleanUp, a.CleanUpTries, a.CleanUpError, a.KeepPowerOn))
+	add(templates.T(ctx, "attempt.fact.cleanup"), templates.CleanUpText(ctx, a.CleanUp, a.CleanUpTries, a.CleanUpError, a.KeepPowerOn))
 	return out
 }
 
 // whoFrom is who did something, through which door and from where.
 func whoFrom(a node.Actor) string {
-	text := a.Name()
-	if a.Source == "" || a.Source == node.SourceSystem {
-		return text
+	var how []string
+	if a.User != "" && a.Source != "" { // else the name says it
+		how = append(how, string(a.Source))
 	}
-	text += " (" + string(a.Source)
 	if a.Address != "" {
-		text += ", " + a.Address
+		how = append(how, a.Address)
 	}
-	return text + ")"
+	if len(how) == 0 {
+		return a.Name()
+	}
+	return a.Name() + " (" + strings.Join(how, ", ") + ")"
 }
 
 // attemptLine is an attempt in a list.
 func (p *Pages) attemptLine(ctx context.Context, n node.Node, a node.Attempt) templates.AttemptLine {
 	l := templates.AttemptLine{
 		ID: a.ID, Href: attemptURL(n, a.ID), Interface: a.Interface, Started: p.past(a.StartedAt), StartedBy: a.Started.Name(), Reason: a.Reason, Error: a.Error, Notes: a.Notes,
-		CleanUp: templates.CleanUpText(a.CleanUp, a.CleanUpTries, a.CleanUpError, a.KeepPowerOn),
+		CleanUp: templates.CleanUpText(ctx, a.CleanUp, a.CleanUpTries, a.CleanUpError, a.KeepPowerOn),
 	}
 	if l.Outcome = string(a.Outcome); l.Outcome == "" {
 		l.Outcome = string(a.State)

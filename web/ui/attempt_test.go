@@ -77,7 +77,7 @@ func TestAnAttemptsPageTellsHowItWent(t *testing.T) {
 	})
 	a := serve(t, r, 0).get("/ui/nodes/r07-u21/attempts/" + newest)
 	a.has(t, "<title>Inspection of r07-u21 – succeeded", `<a href="/ui/nodes/r07-u21">r07-u21</a>`, "R07 · U21", "The server reported, and what it found is stored.",
-		"by mara (api, 192.0.2.77)", "by the ramdisk (ramdisk)", "4 m 00 s", "new rack", "agent", "not proven: the report came without", "Clean-up is done.", "The disk /dev/sdq has no size.",
+		"by mara (api, 192.0.2.77)", "by the ramdisk", "4 m 00 s", "new rack", "agent", "not proven: the report came without", "Clean-up is done.", "The disk /dev/sdq has no size.",
 		">12:59:31 ", "52:54:00:aa:00:01", "57 times, the last", "It went well.", "No logs of the ramdisk came", "No difference: the same parts as before.")
 	a.lacks(t, "Another story.", "How far it got", "The wait ends by itself")
 	var order []string

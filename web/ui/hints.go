@@ -27,7 +27,9 @@ type hint struct {
 
 // hintGroups are all hints. Of each group the first that fits is told: the groups are about different things, which may all be
 // wrong at once.
-func hintGroups() [][]hint { return [][]hint{bmcHints(), inspectionHints(), leftoverHints()} }
+func hintGroups() [][]hint {
+	return [][]hint{bmcHints(), inspectionHints(), leftoverHints(), healthHints()}
+}
 
 // bmcHints are about a BMC that cannot be used. What is known of the reason is its sentence: the words are those of
 // bmc/redfish and bmc/ipmi, which tell what an operator may do.
@@ -124,7 +126,7 @@ func inspectionHints() []hint {
 		{"rule", failed("Failed to inspect hardware. Reason: "), []string{"reapply", "again"}},
 		{"hook", failed("Error in hook "), []string{"reapply", "logs"}},
 		{"report", reported(), []string{"logs", "reapply", "again"}},
-		{"start", failed(), []string{"again", "health"}},
+		{"start", func(d diagnosis) bool { return failed()(d) && !anyFits(bmcHints(), d) }, []string{"again", "health"}},
 	}
 }
 
@@ -137,10 +139,21 @@ func leftoverHints() []hint {
 		{"media-left", func(d diagnosis) bool {
 			return cleaning(d) && mentions(d.attempt.CleanUpError, node.ErrMediumLeft.Error())
 		}, []string{"media"}},
-		{"poweroff", func(d diagnosis) bool { return cleaning(d) && !d.past && powerProblem(d.node, *d.attempt) != "" }, []string{"poweroff", "health"}},
+		{"poweroff", func(d diagnosis) bool { return cleaning(d) && !d.past && powerUnconfirmed(d.node, *d.attempt) }, []string{"poweroff", "health"}},
 		{"override", func(d diagnosis) bool { return cleaning(d) && !d.past }, []string{"boot"}},
 		{"diverges", func(d diagnosis) bool { return d.attempt != nil && d.attempt.Divergence != "" }, nil},
 	}
+}
+
+// healthHints are about what the BMC says of the server's parts.
+func healthHints() []hint {
+	return []hint{{"sick", func(d diagnosis) bool {
+		return !d.past && (d.node.Health == node.HealthWarning || d.node.Health == node.HealthCritical)
+	}, []string{"health", "log"}}}
+}
+
+func anyFits(group []hint, d diagnosis) bool {
+	return slices.ContainsFunc(group, func(h hint) bool { return h.fits(d) })
 }
 
 // hintsFor are the hints for what is known, with what a person who may act can press on the page that it is drawn on.

@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"net/url"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -53,8 +54,18 @@ func (p *Pages) historyAfter(ctx context.Context, n node.Node, marker string) ([
 
 func (p *Pages) fillHistory(ctx context.Context, n node.Node, v *templates.Node) error {
 	lines, o, err := p.historyAfter(ctx, n, "")
-	v.History, v.OlderHistory = lines, o.Next
+	v.History, v.OlderHistory, v.Request = lines, o.Next, requestOf(lines, n.LastError)
 	return err
+}
+
+// requestOf is the id of the request that led to an error, as the history knows; "" where no request did.
+func requestOf(history []templates.HistoryLine, failure string) string {
+	for _, h := range history {
+		if h.Event != "" && strings.HasPrefix(failure, h.Event) {
+			return h.Request
+		}
+	}
+	return ""
 }
 
 func (p *Pages) historyPage(c *fiber.Ctx) error {

@@ -185,13 +185,6 @@ func cpuWords(ctx context.Context, cpu map[string]any) string {
 	return strings.Join(parts, " ")
 }
 
-func plural(n int64, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 func memoryWords(memory map[string]any) string {
 	if mb, ok := node.Int(memory["physical_mb"]); ok && mb > 0 {
 		return binary(mb << 20)

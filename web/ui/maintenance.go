@@ -21,8 +21,8 @@ type Keeper interface {
 func (p *Pages) registerKeeping(r fiber.Router) {
 	r.Get("/ui/nodes/:ident/maintenance", p.confirmMaintenance)
 	r.Post("/ui/nodes/:ident/maintenance", p.maintenance)
-	r.Get("/ui/nodes/:ident/delete", p.confirmRemove)
-	r.Post("/ui/nodes/:ident/delete", p.remove)
+	r.Get("/ui/nodes/:ident/delete", p.confirmNodeRemoval)
+	r.Post("/ui/nodes/:ident/delete", p.removeNode)
 	r.Get("/ui/nodes/:ident/edit", p.editForm)
 	r.Post("/ui/nodes/:ident/edit", p.edit)
 }
@@ -46,7 +46,7 @@ func (p *Pages) confirmMaintenance(c *fiber.Ctx) error {
 	}
 	ctx, on := c.UserContext(), c.Query("to") != "off"
 	box := templates.Confirm{
-		Question: templates.MaintenanceQuestion(ctx, on, n.Label(), placeWords(n)), Consequence: templates.T(ctx, "maintenance.effect.off"),
+		Question: templates.MaintenanceQuestion(ctx, on, n.Label(), placeWords(ctx, n)), Consequence: templates.T(ctx, "maintenance.effect.off"),
 		Post: nodeURL(n.UUID) + "/maintenance", Field: "to", Value: "off", Yes: templates.T(ctx, "maintenance.off"), No: templates.T(ctx, "maintenance.no"),
 	}
 	if on {

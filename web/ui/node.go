@@ -31,7 +31,7 @@ func (p *Pages) node(c *fiber.Ctx) error {
 	}
 	view.Frame = frame
 	user, _ := web.User(c)
-	view.BMC = partOf(n, part{}, false)
+	view.BMC = partOf(c.UserContext(), n, part{}, false)
 	view.API, view.Curl = "/v1/nodes/"+n.UUID, curls(p.apiURL(c), user, n)
 	return render(c, fiber.StatusOK, templates.NodePage(view))
 }
@@ -54,7 +54,10 @@ func (p *Pages) nodeView(ctx context.Context, n node.Node, act bool) (templates.
 func (p *Pages) nodeHead(ctx context.Context, n node.Node) templates.Node {
 	v := templates.Node{
 		UUID: n.UUID, Name: n.Label(), Place: place(n), State: p.stateOf(n), Sentence: templates.StateSentence(ctx, n.ProvisionState),
-		InMaintenance: n.Maintenance, Maintenance: n.MaintenanceReason, Power: p.powerOf(n), Error: n.LastError, Facts: nodeFacts(ctx, n), BMCError: n.BMCError,
+		InMaintenance: n.Maintenance, Maintenance: n.MaintenanceReason, Power: p.powerOf(ctx, n), Error: n.LastError, Facts: nodeFacts(ctx, n), BMCError: n.BMCError,
+	}
+	if n.Health != "" {
+		v.Health, v.HealthSince = healthOf(ctx, n.Health), p.lasting(n.HealthAt)
 	}
 	if rack := n.Location().Rack; rack != "" {
 		v.PlaceHref = rackURL(rack)
@@ -87,12 +90,12 @@ func (p *Pages) nodeHead(ctx context.Context, n node.Node) templates.Node {
 func (p *Pages) nodeActions(ctx context.Context, n node.Node, v *templates.Node) {
 	v.CanAct = true
 	for _, verb := range templates.Verbs(n.ProvisionState) {
-		v.Actions = append(v.Actions, verbAction(n, verb, "node"))
+		v.Actions = append(v.Actions, verbAction(ctx, n, verb, "node"))
 	}
 	for _, verb := range templates.MissingVerbs(n.ProvisionState) {
-		v.NotNow = append(v.NotNow, templates.Refusal{Label: templates.VerbLabel(n.ProvisionState, verb), Reason: templates.WhyNot(n.ProvisionState, verb)})
+		v.NotNow = append(v.NotNow, templates.Refusal{Label: templates.VerbLabel(ctx, n.ProvisionState, verb), Reason: templates.WhyNot(ctx, n.ProvisionState, verb)})
 	}
-	v.PowerActions, v.NotNow = powerActions(n, v.NotNow)
+	v.PowerActions, v.NotNow = powerActions(ctx, n, v.NotNow)
 	v.Keeping = []templates.Action{maintenanceAction(ctx, n)}
 	if why := whyNotRemove(ctx, n); why != "" {
 		v.NotNow = append(v.NotNow, templates.Refusal{Label: templates.T(ctx, "remove.label"), Reason: why})
@@ -142,10 +145,7 @@ func (p *Pages) fillLatestAttempt(ctx context.Context, a node.Attempt, d *diagno
 		return err
 	}
 	d.attempt, d.signs = &a, signs
-	v.Divergence, v.Power.Problem = a.Divergence, powerProblem(n, a)
-	if n.LastError != "" && a.LastError != "" && strings.HasPrefix(n.LastError, a.LastError) {
-		v.Request = a.Started.RequestID
-	}
+	v.Divergence, v.Power.Problem = a.Divergence, powerProblem(ctx, n, a)
 	running := n.ProvisionState == node.InspectWait || n.ProvisionState == node.Inspecting
 	if n.ProvisionState == node.Inspecting {
 		v.Step = a.Step

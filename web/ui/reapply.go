@@ -34,7 +34,7 @@ func (p *Pages) confirmReapply(c *fiber.Ctx) error {
 	}
 	ctx := c.UserContext()
 	return p.asksBack(c, templates.Confirm{
-		Question: templates.ReapplyQuestion(ctx, n.Label(), placeWords(n)), Consequence: templates.ReapplyEffect(ctx, n.ProvisionState),
+		Question: templates.ReapplyQuestion(ctx, n.Label(), placeWords(ctx, n)), Consequence: templates.ReapplyEffect(ctx, n.ProvisionState),
 		Post: nodeURL(n.UUID) + "/reapply", Attempt: attempt, Yes: templates.T(ctx, "reapply.label"), No: templates.T(ctx, "reapply.no"),
 	}, away(back(c.Query("back")), n, attempt))
 }

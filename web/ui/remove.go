@@ -29,8 +29,8 @@ func removeAction(ctx context.Context, n node.Node) templates.Action {
 	return templates.Action{ID: "delete-" + n.UUID, Label: templates.T(ctx, "remove.label"), Names: n.Label(), Danger: true, Confirm: nodeURL(n.UUID) + "/delete"}
 }
 
-// confirmRemove names the node, its place, and what is lost with it.
-func (p *Pages) confirmRemove(c *fiber.Ctx) error {
+// confirmNodeRemoval names the node, its place, and what is lost with it.
+func (p *Pages) confirmNodeRemoval(c *fiber.Ctx) error {
 	if !mayAct(c) {
 		return p.notAllowed(c)
 	}
@@ -48,7 +48,7 @@ func (p *Pages) confirmRemove(c *fiber.Ctx) error {
 		return err
 	}
 	box := templates.Confirm{
-		Question: templates.RemoveQuestion(ctx, n.Label(), placeWords(n)), Consequence: templates.T(ctx, "remove.effect", len(ports), counted(len(attempts))),
+		Question: templates.RemoveQuestion(ctx, n.Label(), placeWords(ctx, n)), Consequence: templates.T(ctx, "remove.effect", len(ports), counted(len(attempts))),
 		Post: nodeURL(n.UUID) + "/delete", Yes: templates.T(ctx, "remove.label"), No: templates.T(ctx, "remove.no"), Refused: whyNotRemove(ctx, n),
 	}
 	if n.ProvisionState == node.InspectWait || n.ProvisionState == node.Inspecting {
@@ -57,7 +57,7 @@ func (p *Pages) confirmRemove(c *fiber.Ctx) error {
 	return p.asksBack(c, box, nodeURL(n.Label()))
 }
 
-func (p *Pages) remove(c *fiber.Ctx) error {
+func (p *Pages) removeNode(c *fiber.Ctx) error {
 	if !mayAct(c) {
 		return p.notAllowed(c)
 	}
@@ -72,7 +72,7 @@ func (p *Pages) remove(c *fiber.Ctx) error {
 	if !scripted(c) {
 		return c.Redirect("/ui?done=deleted", fiber.StatusSeeOther)
 	}
-	return render(c, fiber.StatusOK, fragment(templates.NodeGone()), fragment(templates.MoreGone()), templates.Said(n.Label()+": "+templates.Done("deleted")))
+	return render(c, fiber.StatusOK, fragment(templates.NodeGone()), fragment(templates.MoreGone()), templates.Said(n.Label()+": "+templates.Done(ctx, "deleted")))
 }
 
 // attemptsCounted is how many inspections are counted before it is only said that there are more.

@@ -23,12 +23,12 @@ func (p *Pages) way(ctx context.Context, d diagnosis, way string, act bool, back
 	case "again", "manage":
 		verb := map[string]node.Event{"again": node.Inspect, "manage": node.Manage}[way]
 		if act && !d.past && slices.Contains(templates.Verbs(n.ProvisionState), verb) && (verb == node.Inspect || n.ProvisionState == node.Enroll) {
-			button(verbAction(n, verb, back))
+			button(verbAction(ctx, n, verb, back))
 		}
 	case "poweroff":
-		if act && whyNotPower(n, node.ActionOff) == "" {
+		if act && whyNotPower(ctx, n, node.ActionOff) == "" {
 			button(templates.Action{
-				Label: templates.PowerLabel(node.ActionOff), Names: n.Label(), Confirm: nodeURL(n.UUID) + "/power?target=" + url.QueryEscape(string(node.ActionOff)),
+				Label: templates.PowerLabel(ctx, node.ActionOff), Names: n.Label(), Confirm: nodeURL(n.UUID) + "/power?target=" + url.QueryEscape(string(node.ActionOff)),
 			})
 		}
 	case "reapply":

@@ -80,8 +80,6 @@ type Options struct {
 	Neighbours Neighbours
 	// NoRamdisk says that no inspection can work, because nobody has said where servers reach the appliance.
 	NoRamdisk bool
-	// Neighbours reads which switch port an interface is at; nil: nobody can.
-	Neighbours Neighbours
 	// InspectTimeout tells when a wait ends by itself; 0: never.
 	InspectTimeout time.Duration
 }

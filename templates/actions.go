@@ -1,6 +1,7 @@
 package templates
 
 import (
+	"context"
 	"slices"
 
 	"cagenut/node"
@@ -30,22 +31,22 @@ func MissingVerbs(s node.State) []node.Event {
 func IsOffered(e node.Event) bool { return slices.Contains(offered, e) }
 
 // VerbLabel is the word on a verb's button.
-func VerbLabel(s node.State, e node.Event) string {
+func VerbLabel(ctx context.Context, s node.State, e node.Event) string {
 	switch e {
 	case node.Abort:
 		if _, err := s.Next(node.Abort); err == nil && s != node.InspectWait {
-			return "Abort"
+			return T(ctx, "abort.else.label")
 		}
-		return TextAbort
+		return T(ctx, "abort.label")
 	case node.Inspect:
 		if s == node.InspectFailed {
-			return "Inspect again"
+			return T(ctx, "verb.inspect.again")
 		}
-		return "Inspect"
+		return T(ctx, "verb.inspect")
 	case node.Provide:
-		return "Provide"
+		return T(ctx, "verb.provide")
 	case node.Manage:
-		return "Manage"
+		return T(ctx, "verb.manage")
 	}
 	return string(e)
 }

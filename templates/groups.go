@@ -1,6 +1,7 @@
 package templates
 
 import (
+	"context"
 	"slices"
 
 	"cagenut/node"
@@ -21,23 +22,15 @@ func Groups() []string {
 	return []string{GroupFailed, GroupWaiting, GroupWorking, GroupNew, GroupReady, GroupUsed}
 }
 
+// IsGroup tells whether a word names a group.
+func IsGroup(word string) bool { return slices.Contains(Groups(), word) }
+
 // GroupLabel is what people read on a group's tab; "" for a word that is no group.
-func GroupLabel(group string) string {
-	switch group {
-	case GroupFailed:
-		return "Needs attention"
-	case GroupWaiting:
-		return "Waiting"
-	case GroupWorking:
-		return "Working"
-	case GroupNew:
-		return "New"
-	case GroupReady:
-		return "Ready"
-	case GroupUsed:
-		return "In use"
+func GroupLabel(ctx context.Context, group string) string {
+	if !IsGroup(group) {
+		return ""
 	}
-	return ""
+	return T(ctx, "group."+group)
 }
 
 // Group is the group that a state belongs to. Every state belongs to exactly one.

@@ -20,7 +20,7 @@ import (
 func TestEveryStateHasASentenceAGroupAndALook(t *testing.T) {
 	var grouped []node.State
 	for _, g := range templates.Groups() {
-		if templates.GroupLabel(g) == "" {
+		if templates.GroupLabel(t.Context(), g) == "" {
 			t.Errorf("group %s has no label", g)
 		}
 		grouped = append(grouped, templates.GroupStates(g)...)
@@ -55,25 +55,25 @@ func TestButtonsAreThoseOfTheTable(t *testing.T) {
 			if slices.Contains(s.Verbs(), v) {
 				t.Errorf("%q lacks %s, which the table allows", s, v)
 			}
-			if templates.WhyNot(s, v) == "" {
+			if templates.WhyNot(t.Context(), s, v) == "" {
 				t.Errorf("%q gives no reason against %s", s, v)
 			}
 		}
 	}
-	if got := templates.WhyNot(node.Inspecting, node.Abort); !strings.Contains(got, "once the agent has been started") {
+	if got := templates.WhyNot(t.Context(), node.Inspecting, node.Abort); !strings.Contains(got, "once the agent has been started") {
 		t.Errorf("inspecting: %q does not say when Abort becomes possible", got)
 	}
 }
 
 func TestEveryPartHasItsWords(t *testing.T) {
 	for _, key := range templates.PartKeys() {
-		if templates.PartLabel(key) == "" || templates.Lacking(key) == "" {
-			t.Errorf("%s: %q, %q", key, templates.PartLabel(key), templates.Lacking(key))
+		if templates.PartLabel(t.Context(), key) == "" || templates.Lacking(t.Context(), key) == "" {
+			t.Errorf("%s: %q, %q", key, templates.PartLabel(t.Context(), key), templates.Lacking(t.Context(), key))
 		}
 	}
 	for _, h := range []node.Health{"", node.HealthOK, node.HealthWarning, node.HealthCritical, "Odd"} {
-		if look, icon := templates.HealthLook(h); look == "" || icon == "" || templates.HealthWord(h) == "" || templates.HealthSentence(h, 0) == "" {
-			t.Errorf("%q: %q, %q, %q, %q", h, look, icon, templates.HealthWord(h), templates.HealthSentence(h, 0))
+		if look, icon := templates.HealthLook(h); look == "" || icon == "" || templates.HealthWord(t.Context(), h) == "" || templates.HealthSentence(t.Context(), h, 0) == "" {
+			t.Errorf("%q: %q, %q, %q, %q", h, look, icon, templates.HealthWord(t.Context(), h), templates.HealthSentence(t.Context(), h, 0))
 		}
 	}
 }
@@ -81,9 +81,9 @@ func TestEveryPartHasItsWords(t *testing.T) {
 func TestEveryPowerActionSaysWhatItDoes(t *testing.T) {
 	said := map[string]bool{}
 	for _, a := range []node.PowerAction{node.ActionOn, node.ActionOff, node.ActionReboot, node.ActionSoftOff, node.ActionSoftReboot} {
-		label, effect := templates.PowerLabel(a), templates.PowerConsequence(a)
-		if label == string(a) || said[label] || said[effect] || templates.Done(string(a)) == "" {
-			t.Errorf("%s: %q, %q, %q", a, label, effect, templates.Done(string(a)))
+		label, effect := templates.PowerLabel(t.Context(), a), templates.PowerConsequence(t.Context(), a)
+		if label == string(a) || said[label] || said[effect] || templates.Done(t.Context(), string(a)) == "" {
+			t.Errorf("%s: %q, %q, %q", a, label, effect, templates.Done(t.Context(), string(a)))
 		}
 		said[label], said[effect] = true, true
 	}

@@ -1,7 +1,7 @@
 package templates
 
 import (
-	"fmt"
+	"context"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,73 +11,39 @@ import (
 
 // The texts of what a BMC tells when somebody opens it.
 
-// Texts around the parts; live.js reads the first four from the page.
-const (
-	TextAsking   = "Asking the BMC… a slow one takes up to 20 seconds."
-	TextAnswered = "The BMC has answered."
-	TextTryAgain = "Try again"
-	TextNotAsked = "The appliance did not answer, so the BMC was not asked."
-	TextAskAgain = "Ask again"
-	TextAskFirst = "Choose what the BMC shall tell. It is asked at that moment, and not before."
-)
-
-// partLabels are the words on the tabs, in the order of [PartKeys].
-var partLabels = map[string]string{
-	"health": "Health", "sensors": "Sensors", "log": "Event log", "light": "Light", "boot": "Boot device",
-	"media": "Virtual media", "bmc": "BMC", "firmware": "Firmware", "bios": "BIOS settings",
-}
-
 // PartKeys lists the parts in the order of their tabs: what somebody in front of a sick server wants first.
 func PartKeys() []string {
 	return []string{"health", "sensors", "log", "light", "boot", "media", "bmc", "firmware", "bios"}
 }
 
-// PartLabel is the word on a part's tab.
-func PartLabel(key string) string { return partLabels[key] }
-
-// partLacks says what a BMC cannot tell.
-var partLacks = map[string]string{
-	"health":   "This BMC does not say how its server is.",
-	"sensors":  "This BMC shows no sensors.",
-	"log":      "This BMC keeps no event log that can be read.",
-	"light":    "This BMC has no light that can be switched.",
-	"boot":     "This BMC does not say what the server boots from next.",
-	"media":    "This BMC has no virtual media.",
-	"bmc":      "This BMC says nothing about itself.",
-	"firmware": "This BMC tells no firmware versions.",
-	"bios":     "This BMC tells no BIOS settings.",
+// PartLabel is the word on a part's tab; "" for what is none.
+func PartLabel(ctx context.Context, key string) string {
+	if key == "" {
+		return ""
+	}
+	return T(ctx, "part.tab."+key)
 }
 
 // Lacking is the sentence for a part that the BMC cannot tell.
-func Lacking(key string) string { return partLacks[key] }
+func Lacking(ctx context.Context, key string) string { return T(ctx, "part.lacks."+key) }
 
 // NotRead is the sentence for a part, firmware or bios, that the node's interface does not read.
-func NotRead(key, chosen string) string {
-	what := map[string]string{"firmware": "Firmware versions", "bios": "BIOS settings"}[key]
-	return fmt.Sprintf("%s are not read from this node: its %s interface is “%s”.", what, key, chosen)
+func NotRead(ctx context.Context, key, chosen string) string {
+	return T(ctx, "part.notread."+key, key, chosen)
 }
 
 // NotTold says that the BMC did not answer a question, and what it or the line to it said.
-func NotTold(said string, late bool) string {
+func NotTold(ctx context.Context, said string, late bool) string {
 	if late {
-		return fmt.Sprintf("The BMC did not answer in time. %s", said)
+		return T(ctx, "part.late", said)
 	}
-	return fmt.Sprintf("The BMC did not tell. %s", said)
+	return T(ctx, "part.nottold", said)
 }
 
-// WrongCredentials says that the BMC refused who we are.
-const WrongCredentials = "The BMC refuses the user name or the password that the node has for it. Correct them in the node's driver_info."
-
-// BMCSilent is what is shown in the place of a fresh power state.
-const (
-	TextBMCSilent     = "BMC unreachable"
-	TextBMCSilentThen = "The power state is what it said last. It is asked again from time to time; a button asks at once."
-)
-
 // HealthWord is a health as people read it.
-func HealthWord(h node.Health) string {
+func HealthWord(ctx context.Context, h node.Health) string {
 	if h == "" {
-		return "not known"
+		return T(ctx, "health.unknown")
 	}
 	return string(h)
 }
@@ -96,123 +62,92 @@ func HealthLook(h node.Health) (look, icon string) {
 }
 
 // HealthSentence is how the server is as a whole; ill is how many of its parts are not well.
-func HealthSentence(overall node.Health, ill int) string {
+func HealthSentence(ctx context.Context, overall node.Health, ill int) string {
 	switch {
-	case ill == 1:
-		return "One part is not well:"
-	case ill > 1:
-		return fmt.Sprintf("%d parts are not well, the worst first:", ill)
+	case ill > 0:
+		return N(ctx, "health.ill", ill)
 	case overall == node.HealthOK:
-		return "The BMC has no complaint about any part."
+		return T(ctx, "health.fine")
 	case overall == "":
-		return "The BMC does not sum up how its server is, and complains about no part."
+		return T(ctx, "health.nosum")
 	}
-	return "The BMC does not say which part it means. Its event log may tell."
+	return T(ctx, "health.nopart")
 }
 
 // SensorsWord sums up how many sensors are out of their limits.
-func SensorsWord(out, all int) string {
+func SensorsWord(ctx context.Context, out, all int) string {
 	if out == 0 {
-		return fmt.Sprintf("all %d within their limits", all)
+		return T(ctx, "sensors.fine", all)
 	}
-	return fmt.Sprintf("%d of %d out of limits", out, all)
+	return T(ctx, "sensors.out", out, all)
 }
 
 // SensorKindLabel is the heading of a kind of sensors.
-func SensorKindLabel(k node.SensorKind) string {
+func SensorKindLabel(ctx context.Context, k node.SensorKind) string {
 	switch k {
 	case node.SensorTemperature:
-		return "Temperature"
+		return T(ctx, "sensors.kind.temperature")
 	case node.SensorFan:
-		return "Fans"
+		return T(ctx, "sensors.kind.fan")
 	case node.SensorVoltage:
-		return "Voltage"
+		return T(ctx, "sensors.kind.voltage")
 	case node.SensorCurrent:
-		return "Current"
+		return T(ctx, "sensors.kind.current")
 	case node.SensorPower:
-		return "Power"
+		return T(ctx, "sensors.kind.power")
 	case node.SensorOther, "":
-		return "Other"
+		return T(ctx, "sensors.kind.other")
 	}
 	first, size := utf8.DecodeRuneInString(string(k))
 	return string(unicode.ToUpper(first)) + string(k[size:])
 }
 
-// Texts of readings and limits.
-const (
-	TextNoReading = "no reading"
-	TextNoSensors = "The BMC shows no sensors. Some show them only while the server is on."
-)
-
 // Beyond says which limit a reading is beyond.
-func Beyond(verdict, limit string, above bool) string {
+func Beyond(ctx context.Context, verdict, limit string, above bool) string {
 	if above {
-		return fmt.Sprintf("%s: above %s", verdict, limit)
+		return T(ctx, "sensors.above", verdict, limit)
 	}
-	return fmt.Sprintf("%s: below %s", verdict, limit)
+	return T(ctx, "sensors.below", verdict, limit)
 }
 
 // Limits says where a warning or an alarm begins; low and high are "" where there is none.
-func Limits(which, low, high string) string {
+func Limits(ctx context.Context, which, low, high string) string {
+	which = T(ctx, "sensors.limit."+which)
 	switch {
 	case low == "":
-		return fmt.Sprintf("%s above %s", which, high)
+		return T(ctx, "sensors.limit.above", which, high)
 	case high == "":
-		return fmt.Sprintf("%s below %s", which, low)
+		return T(ctx, "sensors.limit.below", which, low)
 	}
-	return fmt.Sprintf("%s below %s, above %s", which, low, high)
+	return T(ctx, "sensors.limit.both", which, low, high)
 }
-
-// Texts of the event log.
-const (
-	TextLogEmpty    = "The log is empty."
-	TextNoTime      = "no time: the BMC's clock was not set"
-	TextClearLog    = "Clear the log"
-	TextClearEffect = "All entries are deleted in the BMC, for everybody, and cannot be brought back. The server keeps running."
-	TextKeepLog     = "Keep it"
-)
 
 // MoreEntries is the link to more of the log.
-func MoreEntries(upTo int) string { return fmt.Sprintf("Show up to %d entries", upTo) }
+func MoreEntries(ctx context.Context, upTo int) string { return T(ctx, "log.more", upTo) }
 
 // CutLog says that a log has more entries than are shown.
-func CutLog(shown int) string {
-	return fmt.Sprintf("These are the newest %d entries. The BMC has more.", shown)
-}
+func CutLog(ctx context.Context, shown int) string { return T(ctx, "log.cut", shown) }
 
 // ClearQuestion names the node and its place.
-func ClearQuestion(name, place string) string { return question("Clear the event log of", name, place) }
-
-// Texts of the interrupt.
-const (
-	TextNMI       = "Inject NMI"
-	TextNMIEffect = "The server gets a non-maskable interrupt at once. Most operating systems write a crash dump and stop or restart: what runs on it is lost. Meant for a server that hangs."
-	TextNMINot    = "Leave it as it is"
-)
+func ClearQuestion(ctx context.Context, name, place string) string {
+	return question(ctx, T(ctx, "log.clear.question"), name, place)
+}
 
 // NMIQuestion names the node and its place.
-func NMIQuestion(name, place string) string { return question("Inject an NMI into", name, place) }
-
-// Texts of virtual media.
-const (
-	TextNoDrives    = "The BMC has no virtual drives at the moment."
-	TextEmptyDrive  = "empty"
-	TextUnnamed     = "something whose address the BMC does not tell"
-	TextReadOnly    = "read-only"
-	TextEject       = "Eject"
-	TextEjectAll    = "Eject all"
-	TextEjectEffect = "All virtual drives of the server are emptied. A server that boots or installs from one stops doing so."
-	TextEjectNot    = "Leave it in"
-)
+func NMIQuestion(ctx context.Context, name, place string) string {
+	return question(ctx, T(ctx, "nmi.question"), name, place)
+}
 
 // EjectQuestion names the node and its place.
-func EjectQuestion(name, place string) string {
-	return question("Eject the virtual media of", name, place)
+func EjectQuestion(ctx context.Context, name, place string) string {
+	return question(ctx, T(ctx, "media.eject.question"), name, place)
 }
 
 // DriveKinds is what a virtual drive takes.
-func DriveKinds(kinds []node.MediumKind) string {
-	words := map[node.MediumKind]string{node.MediumCD: "CD", node.MediumDisk: "disk", node.MediumFloppy: "floppy"}
+func DriveKinds(ctx context.Context, kinds []node.MediumKind) string {
+	words := map[node.MediumKind]string{
+		node.MediumCD: T(ctx, "media.kind.cd"), node.MediumDisk: T(ctx, "media.kind.disk"), node.MediumFloppy: T(ctx, "media.kind.floppy"),
+	}
 	var all []string
 	for _, k := range kinds {
 		if w := words[k]; w != "" {
@@ -220,77 +155,74 @@ func DriveKinds(kinds []node.MediumKind) string {
 		}
 	}
 	if len(all) == 0 {
-		return "drive"
+		return T(ctx, "media.kind.drive")
 	}
 	return strings.Join(all, ", ")
 }
 
 // LightSentence says how the light is.
-func LightSentence(i node.Indicator) string {
+func LightSentence(ctx context.Context, i node.Indicator) string {
 	switch i {
 	case node.IndicatorOn:
-		return "The light of this server is on."
+		return T(ctx, "light.sentence.on")
 	case node.IndicatorOff:
-		return "The light of this server is off. Switch it on, and go and look."
+		return T(ctx, "light.sentence.off")
 	case node.IndicatorBlinking:
-		return "The light of this server is blinking."
+		return T(ctx, "light.sentence.blinking")
 	}
-	return "The BMC does not say how the light is. It can be switched all the same."
+	return T(ctx, "light.sentence.unknown")
 }
 
 // LightWord is the light in a word.
-func LightWord(i node.Indicator) string {
-	if i == "" || i == node.IndicatorUnknown {
-		return "not known"
+func LightWord(ctx context.Context, i node.Indicator) string {
+	switch i {
+	case node.IndicatorOn:
+		return T(ctx, "light.word.on")
+	case node.IndicatorOff:
+		return T(ctx, "light.word.off")
+	case node.IndicatorBlinking:
+		return T(ctx, "light.word.blinking")
 	}
-	return string(i)
+	return T(ctx, "light.word.unknown")
 }
 
 // LightLabel is the word on the button that switches the light.
-func LightLabel(i node.Indicator) string {
+func LightLabel(ctx context.Context, i node.Indicator) string {
 	switch i {
 	case node.IndicatorOn:
-		return "On"
+		return T(ctx, "light.on")
 	case node.IndicatorBlinking:
-		return "Blinking"
+		return T(ctx, "light.blinking")
 	}
-	return "Off"
+	return T(ctx, "light.off")
 }
 
 // BootSentence says what the server boots from next.
-func BootSentence(b node.Boot) string {
+func BootSentence(ctx context.Context, b node.Boot) string {
 	switch {
 	case b.Device == node.BootNone:
-		return "Nothing is set: the server follows the boot order of its own set-up."
+		return T(ctx, "boot.none")
 	case b.Persistent:
-		return bootWords(b.Device) + " at every start, until that is changed."
+		return T(ctx, "boot.always", bootWords(ctx, b.Device))
 	}
-	return bootWords(b.Device) + " at the next start, and then as before."
+	return T(ctx, "boot.once", bootWords(ctx, b.Device))
 }
 
-func bootWords(d node.BootDevice) string {
+func bootWords(ctx context.Context, d node.BootDevice) string {
 	switch d {
-	case node.BootPXE:
-		return "Boots from the network (pxe)"
-	case node.BootDisk:
-		return "Boots from its disk (disk)"
-	case node.BootCDROM:
-		return "Boots from its CD, real or virtual (cdrom)"
-	case node.BootBIOS:
-		return "Opens the BIOS set-up (bios)"
-	case node.BootSafe:
-		return "Boots from its disk in safe mode (safe)"
+	case node.BootPXE, node.BootDisk, node.BootCDROM, node.BootBIOS, node.BootSafe:
+		return T(ctx, "boot.from."+string(d))
 	}
-	return fmt.Sprintf("Boots from %s", d)
+	return T(ctx, "boot.from", d)
 }
 
 // ClockOff says how far the BMC's clock is from the appliance's; "" where the two agree.
-func ClockOff(far string, ahead bool) string {
+func ClockOff(ctx context.Context, far string, ahead bool) string {
 	switch {
 	case far == "":
 		return ""
 	case ahead:
-		return far + " ahead of the appliance"
+		return T(ctx, "bmc.clock.ahead", far)
 	}
-	return far + " behind the appliance"
+	return T(ctx, "bmc.clock.behind", far)
 }

@@ -27,7 +27,7 @@ func (p *Pages) provision(c *fiber.Ctx) error {
 	}
 	verb, ok := node.ParseVerb(c.FormValue("verb"))
 	if !ok || !templates.IsOffered(verb) {
-		return fiber.NewError(fiber.StatusBadRequest, "The form asks for something that the dashboard does not offer.")
+		return fiber.NewError(fiber.StatusBadRequest, templates.T(c.UserContext(), "form.unknown"))
 	}
 	before, err := p.o.Store.Node(c.UserContext(), id)
 	if err != nil {
@@ -37,10 +37,10 @@ func (p *Pages) provision(c *fiber.Ctx) error {
 		Target: string(verb), Attempt: c.FormValue("attempt"), Reason: strings.TrimSpace(c.FormValue("reason")), KeepPowerOn: c.FormValue("keep_power_on") == "true",
 	}
 	if len([]rune(req.Reason)) > reasonLimit {
-		return fiber.NewError(fiber.StatusBadRequest, "The reason is too long; 500 characters are enough. Nothing was done.")
+		return fiber.NewError(fiber.StatusBadRequest, templates.T(c.UserContext(), "form.reason"))
 	}
 	if err := p.o.Conductor.SetProvisionState(c.UserContext(), web.Actor(c, node.SourceUI), before.UUID, req); err != nil {
-		return p.refused(c, before, templates.VerbLabel(before.ProvisionState, verb), verb, req.Attempt, err)
+		return p.refused(c, before, templates.VerbLabel(c.UserContext(), before.ProvisionState, verb), verb, req.Attempt, err)
 	}
 	return p.done(c, before.UUID, doneKey(before, verb, req.KeepPowerOn))
 }
@@ -71,17 +71,17 @@ func (p *Pages) power(c *fiber.Ctx) error {
 	}
 	action := node.PowerAction(c.FormValue("target"))
 	if action.Result() == "" {
-		return fiber.NewError(fiber.StatusBadRequest, "The form asks for something that is no power action.")
+		return fiber.NewError(fiber.StatusBadRequest, templates.T(c.UserContext(), "form.power"))
 	}
 	before, err := p.o.Store.Node(c.UserContext(), id)
 	if err != nil {
 		return err
 	}
 	if err := p.o.Conductor.SetPower(c.UserContext(), web.Actor(c, node.SourceUI), before.UUID, conductor.PowerRequest{Target: string(action)}); err != nil {
-		return p.refused(c, before, templates.PowerLabel(action), "", "", err)
+		return p.refused(c, before, templates.PowerLabel(c.UserContext(), action), "", "", err)
 	}
 	key := string(action)
-	if templates.Done(key) == "" {
+	if templates.Done(c.UserContext(), key) == "" {
 		key = "accepted-generic"
 	}
 	return p.done(c, before.UUID, key)
@@ -98,7 +98,7 @@ func (p *Pages) done(c *fiber.Ctx, uuid, key string) error {
 	if !scripted(c) {
 		return c.Redirect(with(away(from, n, attempt), url.Values{"done": {key}}), fiber.StatusSeeOther)
 	}
-	said := templates.Said(n.Label() + ": " + templates.Done(key))
+	said := templates.Said(n.Label() + ": " + templates.Done(c.UserContext(), key))
 	if from == "list" {
 		row, err := p.row(c.UserContext(), n, true)
 		if err != nil {

@@ -26,25 +26,25 @@ func (p *Pages) identity(ctx context.Context, a asked) (told, error) {
 			all = append(all, templates.Fact{Name: name, Value: value, Mono: mono})
 		}
 	}
-	add("Manufacturer", id.Manufacturer, false)
-	add("Model", id.Model, false)
-	add("Firmware", id.Firmware, true)
-	add("Protocol", id.Protocol, false)
-	add("Serial", id.Serial, true)
-	add("UUID", id.UUID, true)
-	add("Address", bmcAddress(a.node), true)
-	add("Clock", p.clockWords(id.Time), false)
+	add(templates.T(ctx, "bmc.manufacturer"), id.Manufacturer, false)
+	add(templates.T(ctx, "bmc.model"), id.Model, false)
+	add(templates.T(ctx, "bmc.firmware"), id.Firmware, true)
+	add(templates.T(ctx, "bmc.protocol"), id.Protocol, false)
+	add(templates.T(ctx, "bmc.serial"), id.Serial, true)
+	add(templates.T(ctx, "bmc.uuid"), id.UUID, true)
+	add(templates.T(ctx, "bmc.address"), bmcAddress(a.node), true)
+	add(templates.T(ctx, "bmc.clock"), p.clockWords(ctx, id.Time), false)
 	return told{body: templates.FactsOf(all)}, nil
 }
 
 // clockWords is a BMC's clock beside ours: the times in its log are as right as it is.
-func (p *Pages) clockWords(is time.Time) string {
+func (p *Pages) clockWords(ctx context.Context, is time.Time) string {
 	if is.IsZero() {
 		return ""
 	}
 	text, apart := is.UTC().Format("2006-01-02 15:04:05 UTC"), is.Sub(p.o.Now())
 	if apart.Abs() > sameTime {
-		text += ", " + templates.ClockOff(words(apart.Abs()), apart > 0)
+		text += ", " + templates.ClockOff(ctx, words(apart.Abs()), apart > 0)
 	}
 	return text
 }
@@ -55,7 +55,7 @@ func (p *Pages) firmware(ctx context.Context, a asked) (told, error) {
 		return told{}, err
 	}
 	if len(found) == 0 {
-		return told{none: nothingRead(a.node, "firmware")}, nil
+		return told{none: nothingRead(ctx, a.node, "firmware")}, nil
 	}
 	var all []templates.FirmwareLine
 	for _, f := range found {
@@ -64,7 +64,7 @@ func (p *Pages) firmware(ctx context.Context, a asked) (told, error) {
 			l.Component = f.ID
 		}
 		if f.Updateable != nil {
-			l.Updateable = map[bool]string{true: "yes", false: "no"}[*f.Updateable]
+			l.Updateable = map[bool]string{true: templates.T(ctx, "firmware.yes"), false: templates.T(ctx, "firmware.no")}[*f.Updateable]
 		}
 		all = append(all, l)
 	}
@@ -77,21 +77,21 @@ func (p *Pages) settings(ctx context.Context, a asked) (told, error) {
 		return told{}, err
 	}
 	if len(found) == 0 {
-		return told{none: nothingRead(a.node, "bios")}, nil
+		return told{none: nothingRead(ctx, a.node, "bios")}, nil
 	}
 	var all []templates.Fact
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		all = append(all, templates.Fact{Name: name, Value: settingText(found[name]), Mono: true})
 	}
-	return told{body: templates.SettingsOf(plural(int64(len(all)), "setting"), all)}, nil
+	return told{body: templates.SettingsOf(templates.N(ctx, "bios.count", len(all)), all)}, nil
 }
 
 // nothingRead is why nothing was read: the node's interface reads nothing, or its BMC has nothing to tell.
-func nothingRead(n node.Node, key string) string {
+func nothingRead(ctx context.Context, n node.Node, key string) string {
 	if chosen := n.Interfaces.Get(key); chosen != node.DriverRedfish {
-		return templates.NotRead(key, chosen)
+		return templates.NotRead(ctx, key, chosen)
 	}
-	return templates.Lacking(key)
+	return templates.Lacking(ctx, key)
 }
 
 // settingText is the value of a setting: a text as it is, anything else as in JSON.

@@ -38,23 +38,23 @@ func (p *Pages) confirmAbort(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	frame := p.frame(c, "Abort", "")
+	frame := p.frame(c, templates.T(c.UserContext(), "abort.title"), "")
 	n, err := p.o.Store.Node(c.UserContext(), id)
 	if err != nil {
 		return err
 	}
 	from := back(c.Query("back"))
 	box := templates.Confirm{
-		Frame: frame, Question: templates.AbortQuestion(n.Label(), placeWords(n)), Consequence: templates.TextConsequence,
+		Frame: frame, Question: templates.AbortQuestion(c.UserContext(), n.Label(), placeWords(c.UserContext(), n)), Consequence: templates.T(c.UserContext(), "abort.consequence"),
 		Post: nodeURL(n.UUID) + "/provision", Field: "verb", Value: string(node.Abort), Back: from, Away: away(from, n, c.Query("attempt", n.AttemptID)),
-		Attempt: n.AttemptID, Yes: templates.VerbLabel(n.ProvisionState, node.Abort), No: templates.TextKeepRunning, WithReason: true,
+		Attempt: n.AttemptID, Yes: templates.VerbLabel(c.UserContext(), n.ProvisionState, node.Abort), No: templates.T(c.UserContext(), "abort.no"), WithReason: true,
 	}
 	if n.DisablePowerOff {
-		box.Consequence = templates.TextConsequenceReboot
+		box.Consequence = templates.T(c.UserContext(), "abort.consequence.reboot")
 	}
 	_, err = n.ProvisionState.Next(node.Abort)
 	if err == nil && n.ProvisionState != node.InspectWait {
-		box.Question, box.Consequence, box.WithReason = templates.AbortElseQuestion(n.Label(), n.ProvisionState), templates.TextAbortElse, false
+		box.Question, box.Consequence, box.WithReason = templates.AbortElseQuestion(c.UserContext(), n.Label(), n.ProvisionState), templates.T(c.UserContext(), "abort.else.consequence"), false
 	}
 	box.Title = box.Question
 	if err != nil {
@@ -64,7 +64,7 @@ func (p *Pages) confirmAbort(c *fiber.Ctx) error {
 		}
 		box.Refused = text
 	} else if seen := c.Query("attempt"); seen != "" && seen != n.AttemptID {
-		box.Refused = templates.NewerAttempt
+		box.Refused = templates.T(c.UserContext(), "outcome.newer")
 	}
 	if box.HowFar, err = p.howFar(c.UserContext(), n); err != nil {
 		return err
@@ -86,18 +86,18 @@ func (p *Pages) confirmPower(c *fiber.Ctx) error {
 	}
 	action := node.PowerAction(c.Query("target"))
 	if action.Result() == "" {
-		return fiber.NewError(fiber.StatusBadRequest, "The address names no power action.")
+		return fiber.NewError(fiber.StatusBadRequest, templates.T(c.UserContext(), "address.power"))
 	}
-	frame := p.frame(c, "Power", "")
+	frame := p.frame(c, templates.T(c.UserContext(), "power.title"), "")
 	n, err := p.o.Store.Node(c.UserContext(), id)
 	if err != nil {
 		return err
 	}
-	label := templates.PowerLabel(action)
+	label := templates.PowerLabel(c.UserContext(), action)
 	box := templates.Confirm{
-		Frame: frame, Question: templates.PowerQuestion(label, n.Label(), placeWords(n)), Consequence: templates.PowerConsequence(action),
+		Frame: frame, Question: templates.PowerQuestion(c.UserContext(), label, n.Label(), placeWords(c.UserContext(), n)), Consequence: templates.PowerConsequence(c.UserContext(), action),
 		Post: nodeURL(n.UUID) + "/power", Field: "target", Value: string(action), Back: "node", Away: nodeURL(n.Label()),
-		Yes: label, No: "Leave it as it is",
+		Yes: label, No: templates.T(c.UserContext(), "confirm.no"),
 	}
 	box.Title = box.Question
 	if scripted(c) {

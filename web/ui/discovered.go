@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -56,16 +57,15 @@ func (p *Pages) registerDiscovered(r fiber.Router) {
 
 // decision is what can be said about a machine beside accepting it.
 type decision struct {
-	word          string
-	state         node.DiscoveredState
-	label, effect string
-	done          string
+	word  string // in the address, and in the keys of its texts
+	state node.DiscoveredState
+	done  string
 }
 
 var decisions = []decision{
-	{"ignore", node.DiscoveredIgnored, templates.TextIgnoreMachine, templates.TextIgnoreEffect, "machine-ignored"},
-	{"block", node.DiscoveredBlocked, templates.TextBlockMachine, templates.TextBlockEffect, "machine-blocked"},
-	{"restore", node.DiscoveredNew, templates.TextRestore, templates.TextRestoreEffect, "machine-restored"},
+	{"ignore", node.DiscoveredIgnored, "machine-ignored"},
+	{"block", node.DiscoveredBlocked, "machine-blocked"},
+	{"restore", node.DiscoveredNew, "machine-restored"},
 }
 
 // newMachines is how many machines wait for a decision; "" where discovery is off, or nobody knows.
@@ -83,16 +83,16 @@ func (p *Pages) newMachines(ctx context.Context) string {
 // machines is the waiting room: ?state= is what was decided, ?after= the last machine of the page before.
 func (p *Pages) machines(c *fiber.Ctx) error {
 	ctx, state := c.UserContext(), node.DiscoveredState(c.Query("state"))
-	if templates.DiscoveredLabel(state) == "" {
+	if !slices.Contains(node.DiscoveredStates(), state) {
 		state = node.DiscoveredNew
 	}
-	m := templates.Machines{Frame: p.frame(c, templates.TextDiscovered, "/ui/events?view=discovered"), Off: !p.o.Discovering, State: templates.DiscoveredLabel(state)}
+	m := templates.Machines{Frame: p.frame(c, templates.T(ctx, "discovered.title"), "/ui/events?view=discovered"), Off: !p.o.Discovering, State: templates.DiscoveredLabel(ctx, state)}
 	counts, err := p.o.Discovery.CountDiscovered(ctx)
 	if err != nil {
 		return err
 	}
 	for _, s := range node.DiscoveredStates() {
-		m.Tabs = append(m.Tabs, templates.Tab{Label: templates.DiscoveredLabel(s), Count: strconv.Itoa(counts[s]), Href: machinesIn(s, ""), Current: s == state})
+		m.Tabs = append(m.Tabs, templates.Tab{Label: templates.DiscoveredLabel(ctx, s), Count: strconv.Itoa(counts[s]), Href: machinesIn(s, ""), Current: s == state})
 	}
 	after := c.Query("after")
 	found, err := p.o.Discovery.DiscoveredMachines(ctx, node.DiscoveredFilter{States: []node.DiscoveredState{state}, Marker: after, Limit: pageSize + 1})
@@ -111,10 +111,10 @@ func (p *Pages) machines(c *fiber.Ctx) error {
 		m.Next = machinesIn(state, found[pageSize-1].UUID)
 	}
 	for _, d := range found {
-		m.Rows = append(m.Rows, p.machineRow(d))
+		m.Rows = append(m.Rows, p.machineRow(ctx, d))
 	}
 	if len(found) == 0 {
-		m.Empty = templates.DiscoveredEmpty(state)
+		m.Empty = templates.DiscoveredEmpty(ctx, state)
 	}
 	return render(c, fiber.StatusOK, templates.MachinesPage(m))
 }
@@ -133,16 +133,16 @@ func machinesIn(s node.DiscoveredState, after string) string {
 	return machinesURL + "?" + q.Encode()
 }
 
-func (p *Pages) machineRow(d node.Discovered) templates.MachineRow {
+func (p *Pages) machineRow(ctx context.Context, d node.Discovered) templates.MachineRow {
 	m := d.Machine
 	return templates.MachineRow{
-		UUID: d.UUID, Href: machineURL(d.UUID), Label: machineLabel(m), Serial: m.Serial, State: templates.DiscoveredChip(d.State), MACs: firstOf(m.MACs), BMC: firstOf(m.BMCAddresses),
-		Hardware: machineWords(m), Last: p.past(d.LastAt), Times: templates.ReportTimes(d.Times), From: d.Address,
+		UUID: d.UUID, Href: machineURL(d.UUID), Label: machineLabel(ctx, m), Serial: m.Serial, State: templates.DiscoveredChip(ctx, d.State), MACs: firstOf(m.MACs), BMC: firstOf(m.BMCAddresses),
+		Hardware: machineWords(ctx, m), Last: p.past(d.LastAt), Times: templates.ReportTimes(ctx, d.Times), From: d.Address,
 	}
 }
 
-func machineLabel(m node.Machine) string {
-	return cmp.Or(strings.TrimSpace(m.Manufacturer+" "+m.Product), templates.TextNoName)
+func machineLabel(ctx context.Context, m node.Machine) string {
+	return cmp.Or(strings.TrimSpace(m.Manufacturer+" "+m.Product), templates.T(ctx, "discovered.noname"))
 }
 
 // firstOf is the first of a list, and how many more there are.
@@ -157,18 +157,18 @@ func firstOf(list []string) string {
 }
 
 // machineWords is the hardware in one line.
-func machineWords(m node.Machine) string {
+func machineWords(ctx context.Context, m node.Machine) string {
 	var parts []string
 	if m.CPUs > 0 {
-		parts = append(parts, plural(m.CPUs, "CPU"))
+		parts = append(parts, templates.N(ctx, "discovered.cpus", int(m.CPUs)))
 	}
 	if m.MemoryMB > 0 && m.MemoryMB < 1<<40 {
 		parts = append(parts, binary(m.MemoryMB<<20))
 	}
 	if n := len(m.Disks); n > 0 {
-		parts = append(parts, plural(int64(n), "disk"))
+		parts = append(parts, templates.N(ctx, "discovered.disks", n))
 	}
-	return strings.Join(append(parts, plural(int64(len(m.NICs)), "NIC")), ", ")
+	return strings.Join(append(parts, templates.N(ctx, "discovered.nics", len(m.NICs))), ", ")
 }
 
 // isMachine tells whether a notice is about a machine, of which pages of nodes show nothing.
@@ -190,14 +190,14 @@ func (p *Pages) changedMachine(ctx context.Context, uuid string) ([]templ.Compon
 	if err != nil {
 		return nil, err
 	}
-	return []templ.Component{fragment(templates.MachineRowOf(p.machineRow(d)))}, nil
+	return []templ.Component{fragment(templates.MachineRowOf(p.machineRow(ctx, d)))}, nil
 }
 
 // machineOf reads the machine that the address names.
 func (p *Pages) machineOf(c *fiber.Ctx) (node.Discovered, error) {
 	id := c.Params("machine")
 	if !node.IsUUID(id) {
-		return node.Discovered{}, fiber.NewError(fiber.StatusNotFound, "The address names no machine.")
+		return node.Discovered{}, fiber.NewError(fiber.StatusNotFound, templates.T(c.UserContext(), "address.machine"))
 	}
 	return p.o.Discovery.DiscoveredMachine(c.UserContext(), id)
 }
@@ -212,17 +212,18 @@ func (p *Pages) machine(c *fiber.Ctx) error {
 
 // showMachine draws a machine's page, with the form as it shall be and why the last one was refused.
 func (p *Pages) showMachine(c *fiber.Ctx, status int, d node.Discovered, form templates.AcceptForm, failed string) error {
-	ctx, label := c.UserContext(), machineLabel(d.Machine)
+	ctx := c.UserContext()
+	label := machineLabel(ctx, d.Machine)
 	view := templates.Machine{
-		Frame: p.frame(c, label, ""), UUID: d.UUID, Label: label, State: templates.DiscoveredChip(d.State), Sentence: templates.DiscoveredSentence(d.State),
-		First: p.past(d.FirstAt), Last: p.past(d.LastAt), Times: templates.ReportTimes(d.Times), From: d.Address, Failed: failed, CanAct: mayAct(c), Facts: machineFacts(d.Machine),
+		Frame: p.frame(c, label, ""), UUID: d.UUID, Label: label, State: templates.DiscoveredChip(ctx, d.State), Sentence: templates.DiscoveredSentence(ctx, d.State),
+		First: p.past(d.FirstAt), Last: p.past(d.LastAt), Times: templates.ReportTimes(ctx, d.Times), From: d.Address, Failed: failed, CanAct: mayAct(c), Facts: machineFacts(ctx, d.Machine),
 	}
 	if d.State != node.DiscoveredBlocked {
 		view.Accept = &form
 	}
 	for _, what := range decisions {
 		if what.state != d.State {
-			view.Decisions = append(view.Decisions, templates.Decision{Label: what.label, Effect: what.effect, Post: machineURL(d.UUID) + "/" + what.word, Danger: what.state == node.DiscoveredBlocked})
+			view.Decisions = append(view.Decisions, templates.Decision{Label: templates.T(ctx, "discovered."+what.word), Effect: templates.T(ctx, "discovered."+what.word+".effect"), Post: machineURL(d.UUID) + "/" + what.word, Danger: what.state == node.DiscoveredBlocked})
 		}
 	}
 	twins, err := p.o.Discovery.NodesBehind(ctx, d.Machine.BMCAddresses)
@@ -245,18 +246,18 @@ func (p *Pages) showMachine(c *fiber.Ctx, status int, d node.Discovered, form te
 	return render(c, status, templates.MachinePage(view))
 }
 
-func machineFacts(m node.Machine) []templates.Fact {
+func machineFacts(ctx context.Context, m node.Machine) []templates.Fact {
 	var facts []templates.Fact
 	add := func(name, value string, mono bool) {
 		if value != "" {
 			facts = append(facts, templates.Fact{Name: name, Value: value, Mono: mono})
 		}
 	}
-	add("System", strings.TrimSpace(m.Manufacturer+" "+m.Product), false)
-	add("Serial", m.Serial, true)
-	add("Hardware", machineWords(m), false)
-	add("BMC", strings.Join(m.BMCAddresses, ", "), true)
-	add("MACs", strings.Join(m.MACs, ", "), true)
+	add(templates.T(ctx, "discovered.system"), strings.TrimSpace(m.Manufacturer+" "+m.Product), false)
+	add(templates.T(ctx, "discovered.serial"), m.Serial, true)
+	add(templates.T(ctx, "discovered.hardware"), machineWords(ctx, m), false)
+	add(templates.T(ctx, "discovered.bmc"), strings.Join(m.BMCAddresses, ", "), true)
+	add(templates.T(ctx, "discovered.macs"), strings.Join(m.MACs, ", "), true)
 	return facts
 }
 

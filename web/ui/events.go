@@ -26,7 +26,7 @@ func (p *Pages) events(c *fiber.Ctx) error {
 		v = live.View{Discovered: p.o.Discovery != nil} // everybody sees the same
 	case "rack":
 		if v.Rack = c.Query("rack"); v.Rack == "" {
-			return fiber.NewError(fiber.StatusBadRequest, "The address names no rack.")
+			return fiber.NewError(fiber.StatusBadRequest, templates.T(c.UserContext(), "address.rack"))
 		}
 	case "racks":
 		v = live.View{Racks: true, Rack: c.Query("rack")}
@@ -36,15 +36,15 @@ func (p *Pages) events(c *fiber.Ctx) error {
 		}
 	case "node":
 		if v.Node = c.Query("node"); !node.IsUUID(v.Node) {
-			return fiber.NewError(fiber.StatusBadRequest, "The address names no node.")
+			return fiber.NewError(fiber.StatusBadRequest, templates.T(c.UserContext(), "address.node"))
 		}
 	case "attempt":
 		v.Node, v.Attempt = c.Query("node"), c.Query("attempt")
 		if !node.IsUUID(v.Node) || !node.IsUUID(v.Attempt) {
-			return fiber.NewError(fiber.StatusBadRequest, "The address names no inspection.")
+			return fiber.NewError(fiber.StatusBadRequest, templates.T(c.UserContext(), "address.inspection"))
 		}
 	default:
-		return fiber.NewError(fiber.StatusBadRequest, "The address names no view.")
+		return fiber.NewError(fiber.StatusBadRequest, templates.T(c.UserContext(), "address.view"))
 	}
 	v.Language = templates.Language(c.UserContext())
 	err := p.hub.Fragments(c, v, c.Get("Last-Event-ID", c.Query("after")))

@@ -13,7 +13,7 @@ import (
 func (p *Pages) frame(c *fiber.Ctx, title, events string) templates.Frame {
 	f := p.bareFrame(c, title)
 	f.Events, f.After, f.Now = events, p.hub.Position(), p.o.Now().UTC().Format(time.RFC3339)
-	f.Notice, f.Discovered = templates.Done(c.Query("done")), p.newMachines(c.UserContext())
+	f.Notice, f.Discovered = templates.Done(c.UserContext(), c.Query("done")), p.newMachines(c.UserContext())
 	return f
 }
 

@@ -16,17 +16,17 @@ func (p *Pages) health(ctx context.Context, a asked) (told, error) {
 	if err != nil {
 		return told{}, err
 	}
-	h := templates.Health{Overall: healthOf(report.Overall), Sentence: templates.HealthSentence(report.Overall, len(report.Parts))}
+	h := templates.Health{Overall: healthOf(ctx, report.Overall), Sentence: templates.HealthSentence(ctx, report.Overall, len(report.Parts))}
 	for _, part := range report.Parts {
-		h.Parts = append(h.Parts, templates.PartHealth{State: healthOf(part.Health), Part: part.Part, Message: part.Message})
+		h.Parts = append(h.Parts, templates.PartHealth{State: healthOf(ctx, part.Health), Part: part.Part, Message: part.Message})
 	}
 	return told{body: templates.HealthOf(h)}, nil
 }
 
 // healthOf is a health as a chip.
-func healthOf(h node.Health) templates.State {
+func healthOf(ctx context.Context, h node.Health) templates.State {
 	look, icon := templates.HealthLook(h)
-	return templates.State{Name: templates.HealthWord(h), Look: look, Icon: icon}
+	return templates.State{Name: templates.HealthWord(ctx, h), Look: look, Icon: icon}
 }
 
 func (p *Pages) sensors(ctx context.Context, a asked) (told, error) {
@@ -34,7 +34,7 @@ func (p *Pages) sensors(ctx context.Context, a asked) (told, error) {
 	if err != nil {
 		return told{}, err
 	}
-	return told{body: templates.SensorsOf(sensorsView(all))}, nil
+	return told{body: templates.SensorsOf(sensorsView(ctx, all))}, nil
 }
 
 // sensorKinds is the order of the groups; kinds that are not named here follow.
@@ -42,7 +42,7 @@ var sensorKinds = []node.SensorKind{node.SensorTemperature, node.SensorFan, node
 
 // sensorsView groups readings by kind. What is out of its limits comes first: its group, and within that its line, the
 // worst at the top.
-func sensorsView(all []node.Sensor) templates.Sensors {
+func sensorsView(ctx context.Context, all []node.Sensor) templates.Sensors {
 	type group struct {
 		label string
 		order int
@@ -54,7 +54,7 @@ func sensorsView(all []node.Sensor) templates.Sensors {
 	worst, out := node.HealthOK, 0
 	for _, s := range all {
 		j := judge(s)
-		label := templates.SensorKindLabel(s.Kind)
+		label := templates.SensorKindLabel(ctx, s.Kind)
 		g := byKind[label]
 		if g == nil {
 			g = &group{label: label, order: slices.Index(sensorKinds, s.Kind)}
@@ -72,13 +72,13 @@ func sensorsView(all []node.Sensor) templates.Sensors {
 	slices.SortStableFunc(groups, func(x, y *group) int {
 		return cmp.Or(cmp.Compare(y.worst, x.worst), cmp.Compare(x.order, y.order), cmp.Compare(x.label, y.label))
 	})
-	view := templates.Sensors{Summary: healthOf(worst)}
-	view.Summary.Name = templates.SensorsWord(out, len(all))
+	view := templates.Sensors{Summary: healthOf(ctx, worst)}
+	view.Summary.Name = templates.SensorsWord(ctx, out, len(all))
 	for _, g := range groups {
 		slices.SortStableFunc(g.found, func(x, y judged) int { return cmp.Compare(y.rank(), x.rank()) })
 		lines := templates.SensorGroup{Label: g.label}
 		for _, j := range g.found {
-			lines.Lines = append(lines.Lines, j.line())
+			lines.Lines = append(lines.Lines, j.line(ctx))
 		}
 		view.Groups = append(view.Groups, lines)
 	}
@@ -124,8 +124,8 @@ func (j judged) rank() int {
 	return 0
 }
 
-func (j judged) line() templates.SensorLine {
-	l := templates.SensorLine{Sensor: j.Name, Reading: templates.TextNoReading, OutOfLimits: j.rank() > 0}
+func (j judged) line(ctx context.Context) templates.SensorLine {
+	l := templates.SensorLine{Sensor: j.Name, Reading: templates.T(ctx, "sensors.noreading"), OutOfLimits: j.rank() > 0}
 	switch {
 	case j.Reading != nil:
 		l.Reading = number(*j.Reading, j.Unit)
@@ -133,10 +133,10 @@ func (j judged) line() templates.SensorLine {
 		l.Reading = j.State
 	}
 	if j.health != "" {
-		l.State = healthOf(j.health)
+		l.State = healthOf(ctx, j.health)
 	}
 	if j.limit != nil {
-		l.State.Name = templates.Beyond(l.State.Name, number(*j.limit, j.Unit), j.above)
+		l.State.Name = templates.Beyond(ctx, l.State.Name, number(*j.limit, j.Unit), j.above)
 	}
 	var limits []string
 	for _, pair := range []struct {
@@ -144,7 +144,7 @@ func (j judged) line() templates.SensorLine {
 		low, high *float64
 	}{{"warning", j.LowerWarning, j.UpperWarning}, {"critical", j.LowerCritical, j.UpperCritical}} {
 		if pair.low != nil || pair.high != nil {
-			limits = append(limits, templates.Limits(pair.which, limit(pair.low, j.Unit), limit(pair.high, j.Unit)))
+			limits = append(limits, templates.Limits(ctx, pair.which, limit(pair.low, j.Unit), limit(pair.high, j.Unit)))
 		}
 	}
 	l.Limits = strings.Join(limits, " · ")

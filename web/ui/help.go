@@ -39,7 +39,7 @@ func (p *Pages) help(c *fiber.Ctx) error {
 // meanings says what each state means.
 func meanings(ctx context.Context) (all []templates.StateHelp) {
 	for _, group := range templates.Groups() {
-		h := templates.StateHelp{Label: templates.GroupLabel(group)}
+		h := templates.StateHelp{Label: templates.GroupLabel(ctx, group)}
 		for _, s := range templates.GroupStates(group) {
 			look := templates.Look(s)
 			h.States = append(h.States, templates.State{Name: string(s), Group: group, Look: look, Icon: templates.Icon(look)})

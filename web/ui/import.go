@@ -180,7 +180,7 @@ func (e *enrolPages) preview(c *fiber.Ctx) error {
 		return err
 	}
 	for i, verdict := range verdicts {
-		line := lineView(l.lines[i], l.all[i], verdict)
+		line := lineView(ctx, l.lines[i], l.all[i], verdict)
 		if verdict.Refused != "" {
 			v.Bad = append(v.Bad, line)
 			continue
@@ -221,13 +221,13 @@ func (e *enrolPages) verdicts(ctx context.Context, l *importList) ([]conductor.E
 	return out, nil
 }
 
-func lineView(l importLine, x conductor.Enrolment, v conductor.EnrolVerdict) templates.ImportLine {
+func lineView(ctx context.Context, l importLine, x conductor.Enrolment, v conductor.EnrolVerdict) templates.ImportLine {
 	out := templates.ImportLine{
 		Number: l.number, Name: node.Shorten(x.Node.Name, 80), Driver: node.Shorten(x.Node.Driver, 40), Address: node.Shorten(l.values["address"], 120), Why: v.Refused, Warnings: v.Warnings,
 		MAC: node.Shorten(firstOf(x.MACs), 40), User: x.Node.DriverInfo["redfish_username"] != nil || x.Node.DriverInfo["ipmi_username"] != nil || x.Node.Driver == node.DriverFake,
 	}
 	if at := x.Node.Location(); at.Rack != "" {
-		out.Place = node.Shorten(placeWords(x.Node), 80)
+		out.Place = node.Shorten(placeWords(ctx, x.Node), 80)
 	}
 	if v.There != nil {
 		out.Node = templates.Link{Href: nodeURL(v.There.UUID), Text: v.There.Name}

@@ -23,7 +23,7 @@ func (p *Pages) light(ctx context.Context, a asked) (told, error) {
 	if err != nil {
 		return told{}, err
 	}
-	l := templates.Light{State: templates.State{Name: templates.LightWord(is), Look: "idle", Icon: "○"}, Sentence: templates.LightSentence(is)}
+	l := templates.Light{State: templates.State{Name: templates.LightWord(ctx, is), Look: "idle", Icon: "○"}, Sentence: templates.LightSentence(ctx, is)}
 	if is == node.IndicatorOn || is == node.IndicatorBlinking {
 		l.Look, l.Icon = "working", "●"
 	}
@@ -33,7 +33,7 @@ func (p *Pages) light(ctx context.Context, a asked) (told, error) {
 	}
 	for _, to := range lightStates(a.node) {
 		t.actions = append(t.actions, templates.Action{
-			ID: "light-" + string(to), Label: templates.LightLabel(to), Names: a.node.Label(), Field: "state", Value: string(to),
+			ID: "light-" + string(to), Label: templates.LightLabel(ctx, to), Names: a.node.Label(), Field: "state", Value: string(to),
 			Post: nodeURL(a.node.UUID) + "/light", Back: a.back(), Pressed: to == is,
 		})
 	}
@@ -43,9 +43,9 @@ func (p *Pages) light(ctx context.Context, a asked) (told, error) {
 func (p *Pages) setLight(c *fiber.Ctx) error {
 	to := node.Indicator(c.FormValue("state"))
 	if !slices.Contains([]node.Indicator{node.IndicatorOn, node.IndicatorBlinking, node.IndicatorOff}, to) {
-		return fiber.NewError(fiber.StatusBadRequest, "The form asks for something that no light can do.")
+		return fiber.NewError(fiber.StatusBadRequest, templates.T(c.UserContext(), "form.light"))
 	}
-	return p.order(c, templates.LightLabel(to), "light-"+string(to), partNamed("light"), func(ctx context.Context, actor node.Actor, n node.Node) error {
+	return p.order(c, templates.LightLabel(c.UserContext(), to), "light-"+string(to), partNamed("light"), func(ctx context.Context, actor node.Actor, n node.Node) error {
 		return p.o.Conductor.SetIndicator(ctx, actor, n.UUID, to)
 	})
 }
@@ -59,13 +59,13 @@ func (p *Pages) confirmNMI(c *fiber.Ctx) error {
 		return err
 	}
 	return p.asksBack(c, templates.Confirm{
-		Question: templates.NMIQuestion(n.Label(), placeWords(n)), Consequence: templates.TextNMIEffect,
-		Post: nodeURL(n.UUID) + "/nmi", Yes: templates.TextNMI, No: templates.TextNMINot,
+		Question: templates.NMIQuestion(c.UserContext(), n.Label(), placeWords(c.UserContext(), n)), Consequence: templates.T(c.UserContext(), "nmi.effect"),
+		Post: nodeURL(n.UUID) + "/nmi", Yes: templates.T(c.UserContext(), "nmi.label"), No: templates.T(c.UserContext(), "nmi.no"),
 	}, nodeURL(n.Label()))
 }
 
 func (p *Pages) interrupt(c *fiber.Ctx) error {
-	return p.order(c, templates.TextNMI, "nmi", part{}, func(ctx context.Context, actor node.Actor, n node.Node) error {
+	return p.order(c, templates.T(c.UserContext(), "nmi.label"), "nmi", part{}, func(ctx context.Context, actor node.Actor, n node.Node) error {
 		return p.o.Conductor.InjectNMI(ctx, actor, n.UUID)
 	})
 }

@@ -3,7 +3,6 @@ package ui
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -15,7 +14,7 @@ import (
 
 // notAllowed answers people who may look but not act.
 func (p *Pages) notAllowed(c *fiber.Ctx) error {
-	return p.fail(c, fiber.StatusForbidden, templates.Failure{Headline: headline(fiber.StatusForbidden), Text: templates.TextViewer})
+	return p.fail(c, fiber.StatusForbidden, templates.Failure{Headline: headline(c.UserContext(), fiber.StatusForbidden), Text: templates.T(c.UserContext(), "failure.viewer")})
 }
 
 // refused answers an action that did not happen: what is true now, in words, with the status of the error's kind. what is
@@ -27,8 +26,8 @@ func (p *Pages) refused(c *fiber.Ctx, before node.Node, what string, verb node.E
 	}
 	status, _ := web.Status(err)
 	return p.fail(c, status, templates.Failure{
-		Headline: fmt.Sprintf("%s: not done", what), Text: text,
-		Away: nodeURL(before.Label()), AwayText: "To " + before.Label(),
+		Headline: templates.T(c.UserContext(), "outcome.headline", what), Text: text,
+		Away: nodeURL(before.Label()), AwayText: templates.T(c.UserContext(), "outcome.away", before.Label()),
 	})
 }
 
@@ -53,24 +52,24 @@ func (p *Pages) sentence(ctx context.Context, before node.Node, verb node.Event,
 		late, lateErr := p.lateAbort(ctx, now, attempt)
 		return late, lateErr == nil
 	case errors.As(err, &transition):
-		return templates.NotPossible(templates.VerbLabel(now.ProvisionState, verb), now.ProvisionState), true
+		return templates.NotPossible(ctx, templates.VerbLabel(ctx, now.ProvisionState, verb), now.ProvisionState), true
 	case errors.As(err, &locked):
-		return templates.LockedBy(locked.Holder), true
+		return templates.LockedBy(ctx, locked.Holder), true
 	case errors.As(err, &unsupported):
-		return templates.Unsupported(unsupported.Error()), true
+		return templates.Unsupported(ctx, unsupported.Error()), true
 	case errors.Is(err, node.ErrCredentials):
-		return templates.WrongCredentials + " Nothing was done.", true
+		return templates.T(ctx, "outcome.nothing", templates.T(ctx, "part.credentials")), true
 	case errors.As(err, &unreachable):
 		if unreachable.Timeout {
-			return templates.NoAnswerFrom(unreachable.Error(), now.ProvisionState), true
+			return templates.NoAnswerFrom(ctx, unreachable.Error(), now.ProvisionState), true
 		}
-		return templates.NotAccepted(unreachable.Error(), now.ProvisionState), true
+		return templates.NotAccepted(ctx, unreachable.Error(), now.ProvisionState), true
 	case errors.As(err, &invalid):
-		return ended(invalid.Error()) + " Nothing was done.", true
+		return templates.T(ctx, "outcome.nothing", ended(invalid.Error())), true
 	case errors.As(err, &conflict):
-		return ended(conflict.Error()) + " Nothing was done.", true
+		return templates.T(ctx, "outcome.nothing", ended(conflict.Error())), true
 	case errors.As(err, &missing) && readErr == nil: // the node is there, what it was to be done with is not
-		return ended(missing.Error()) + " Nothing was done.", true
+		return templates.T(ctx, "outcome.nothing", ended(missing.Error())), true
 	}
 	return "", false
 }
@@ -84,30 +83,30 @@ func (p *Pages) lateAbort(ctx context.Context, now node.Node, seen string) (stri
 		seen = now.AttemptID
 	}
 	if seen == "" {
-		return templates.NotAbortable(now.ProvisionState), nil
+		return templates.NotAbortable(ctx, now.ProvisionState), nil
 	}
 	a, err := p.attempt(ctx, seen)
 	if err != nil {
 		return "", err
 	}
 	if a == nil || a.NodeUUID != now.UUID {
-		return templates.NotAbortable(now.ProvisionState), nil
+		return templates.NotAbortable(ctx, now.ProvisionState), nil
 	}
 	var text string
 	switch a.Outcome {
 	case node.Succeeded:
-		text = templates.Finished(words(p.o.Now().Sub(a.EndedAt))+" ago", now.ProvisionState)
+		text = templates.Finished(ctx, words(p.o.Now().Sub(a.EndedAt)), now.ProvisionState)
 	case node.Aborted:
-		text = templates.AlreadyAborted(a.Ended.Name(), clock(a.EndedAt))
+		text = templates.AlreadyAborted(ctx, a.Ended.Name(), clock(a.EndedAt))
 	case node.TimedOut:
-		text = templates.AlreadyTimedOut(clock(a.EndedAt), now.ProvisionState)
+		text = templates.AlreadyTimedOut(ctx, clock(a.EndedAt), now.ProvisionState)
 	case node.Failed:
-		text = templates.AlreadyFailed(clock(a.EndedAt), now.ProvisionState)
+		text = templates.AlreadyFailed(ctx, clock(a.EndedAt), now.ProvisionState)
 	default:
-		return templates.NotAbortable(now.ProvisionState), nil
+		return templates.NotAbortable(ctx, now.ProvisionState), nil
 	}
 	if now.AttemptID != seen {
-		text += " " + templates.NewerAttempt
+		text += " " + templates.T(ctx, "outcome.newer")
 	}
 	return text, nil
 }

@@ -89,13 +89,13 @@ func (p *Pages) part(c *fiber.Ctx, pt part) error {
 func (p *Pages) tell(c *fiber.Ctx, pt part, n node.Node, alone bool, lead ...templ.Component) error {
 	a := asked{node: n, act: mayAct(c), alone: alone, entries: entries(c)}
 	said, err := pt.ask(p, c.UserContext(), a)
-	view, status := partOf(n, pt, alone), fiber.StatusOK
+	view, status := partOf(c.UserContext(), n, pt, alone), fiber.StatusOK
 	view.Again += said.again
-	switch text, lacks, known := noAnswer(err); {
+	switch text, lacks, known := noAnswer(c.UserContext(), err); {
 	case err == nil:
 		view.Asked, view.Actions, view.Lacks = p.past(p.o.Now()), said.actions, said.none
 	case lacks:
-		view.Lacks = templates.Lacking(pt.key)
+		view.Lacks = templates.Lacking(c.UserContext(), pt.key)
 	case !known:
 		return err
 	case len(lead) > 0: // what was asked for has been done
@@ -112,10 +112,10 @@ func (p *Pages) tell(c *fiber.Ctx, pt part, n node.Node, alone bool, lead ...tem
 }
 
 // partOf is the frame of a part, before anything was asked; the part with no key is none.
-func partOf(n node.Node, pt part, alone bool) templates.Part {
-	v := templates.Part{Name: n.Label(), Href: nodeURL(n.Label()), Place: place(n), Key: pt.key, Label: templates.PartLabel(pt.key), Alone: alone, Again: partURL(n, pt.key)}
+func partOf(ctx context.Context, n node.Node, pt part, alone bool) templates.Part {
+	v := templates.Part{Name: n.Label(), Href: nodeURL(n.Label()), Place: place(n), Key: pt.key, Label: templates.PartLabel(ctx, pt.key), Alone: alone, Again: partURL(n, pt.key)}
 	for _, key := range templates.PartKeys() {
-		v.Tabs = append(v.Tabs, templates.PartTab{Key: key, Label: templates.PartLabel(key), Href: partURL(n, key), Current: key == pt.key})
+		v.Tabs = append(v.Tabs, templates.PartTab{Key: key, Label: templates.PartLabel(ctx, key), Href: partURL(n, key), Current: key == pt.key})
 	}
 	return v
 }
@@ -124,7 +124,7 @@ func partOf(n node.Node, pt part, alone bool) templates.Part {
 func partURL(n node.Node, key string) string { return nodeURL(n.Label()) + "/" + key }
 
 // noAnswer says why a BMC told nothing. lacks: it cannot tell. known is false for errors that are not for readers.
-func noAnswer(err error) (text string, lacks, known bool) {
+func noAnswer(ctx context.Context, err error) (text string, lacks, known bool) {
 	var (
 		unsupported *node.Unsupported
 		unreachable *node.Unreachable
@@ -138,13 +138,13 @@ func noAnswer(err error) (text string, lacks, known bool) {
 	case errors.As(err, &unsupported):
 		return "", true, true
 	case errors.Is(err, node.ErrCredentials):
-		return templates.WrongCredentials, false, true
+		return templates.T(ctx, "part.credentials"), false, true
 	case errors.As(err, &unreachable):
-		return templates.NotTold(ended(unreachable.Error()), unreachable.Timeout), false, true
+		return templates.NotTold(ctx, ended(unreachable.Error()), unreachable.Timeout), false, true
 	case errors.As(err, &missing), status == fiber.StatusInternalServerError:
 		return "", false, false
 	}
-	return templates.NotTold(ended(said), status == fiber.StatusGatewayTimeout), false, true
+	return templates.NotTold(ctx, ended(said), status == fiber.StatusGatewayTimeout), false, true
 }
 
 // named is the node that the address names.
@@ -175,7 +175,7 @@ func (p *Pages) order(c *fiber.Ctx, what, key string, pt part, do func(context.C
 	if !scripted(c) {
 		return c.Redirect(partURL(n, pt.key)+"?done="+key, fiber.StatusSeeOther)
 	}
-	return p.tell(c, pt, n, c.FormValue("back") == "part", templates.Said(n.Label()+": "+templates.Done(key)))
+	return p.tell(c, pt, n, c.FormValue("back") == "part", templates.Said(n.Label()+": "+templates.Done(c.UserContext(), key)))
 }
 
 // asksBack draws the question before an order.

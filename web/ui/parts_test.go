@@ -61,7 +61,7 @@ func TestEveryPartTellsWhatTheBMCSays(t *testing.T) {
 				}
 				a.has(t, append(says, `aria-current="page"`, "as the BMC said", "0 s ago")...)
 			}
-			page.has(t, "<html", "<h1>"+templates.PartLabel(key)+"</h1>", `<a href="/ui/nodes/r07-u21">r07-u21</a>`, "<title>"+templates.PartLabel(key)+" – r07-u21")
+			page.has(t, "<html", "<h1>"+templates.PartLabel(t.Context(), key)+"</h1>", `<a href="/ui/nodes/r07-u21">r07-u21</a>`, "<title>"+templates.PartLabel(t.Context(), key)+" – r07-u21")
 			page.lacks(t, "data-part")
 			piece.has(t, `<template><div id="part">`, `data-part`)
 			piece.lacks(t, "<html")
@@ -99,10 +99,10 @@ func TestAPartThatABMCLacksIsSaidInWords(t *testing.T) {
 		r.bmc.lacks = true
 		s := serve(t, r, 0)
 		for _, a := range []answer{s.get("/ui/nodes/r07-u21/" + key), s.get("/ui/nodes/r07-u21/"+key, script)} {
-			if a.status != http.StatusOK || templates.Lacking(key) == "" {
+			if a.status != http.StatusOK || templates.Lacking(t.Context(), key) == "" {
 				t.Errorf("%s: got %d", key, a.status)
 			}
-			a.has(t, templates.Lacking(key))
+			a.has(t, templates.Lacking(t.Context(), key))
 			a.lacks(t, `role="alert"`, "does not support", "data-action")
 		}
 	}
@@ -115,14 +115,14 @@ func TestABMCThatHasNothingToTellSaysSo(t *testing.T) {
 	})
 	s := serve(t, r, 0)
 	for key, says := range map[string]string{
-		"health": "does not sum up", "sensors": templates.TextNoSensors, "log": templates.TextLogEmpty, "light": "does not say how the light is",
-		"boot": "Nothing is set", "media": templates.TextNoDrives,
+		"health": "does not sum up", "sensors": templates.T(t.Context(), "sensors.none"), "log": templates.T(t.Context(), "log.empty"), "light": "does not say how the light is",
+		"boot": "Nothing is set", "media": templates.T(t.Context(), "media.none"),
 		"firmware": "Firmware versions are not read from this node: its firmware interface is “no-firmware”.", "bios": "its bios interface is “no-bios”.",
 	} {
 		s.get("/ui/nodes/r07-u21/"+key).has(t, says)
 	}
-	s.get("/ui/nodes/r07-u21/log").lacks(t, templates.TextClearLog)
-	s.get("/ui/nodes/r07-u21/media").lacks(t, templates.TextEject)
+	s.get("/ui/nodes/r07-u21/log").lacks(t, templates.T(t.Context(), "log.clear"))
+	s.get("/ui/nodes/r07-u21/media").lacks(t, templates.T(t.Context(), "media.eject"))
 	s.get("/ui/nodes/r07-u21/light").lacks(t, "blinking") // IPMI has none
 }
 
@@ -151,7 +151,7 @@ func TestABMCThatDoesNotAnswerIsASentenceAndAButton(t *testing.T) {
 				a.has(t, tc.says...)
 				a.lacks(t, "/secret")
 				if tc.status != 500 {
-					a.has(t, `role="alert"`, `href="/ui/nodes/r07-u21/sensors"`, templates.TextTryAgain)
+					a.has(t, `role="alert"`, `href="/ui/nodes/r07-u21/sensors"`, templates.T(t.Context(), "script.tryAgain"))
 				}
 			}
 		})
@@ -223,7 +223,7 @@ func TestOrdersToABMC(t *testing.T) {
 				if a.status != http.StatusForbidden {
 					t.Errorf("a viewer got %d", a.status)
 				}
-				a.has(t, templates.TextViewer)
+				a.has(t, templates.T(t.Context(), "failure.viewer"))
 			}
 			if tc.asks != nil {
 				s.get(path).has(t, append(tc.asks, "<html")...)
@@ -351,7 +351,7 @@ func TestASilentBMCIsSeenInTheListAndOnThePage(t *testing.T) {
 	row := `<small class="problem">BMC silent for <time datetime="2026-11-30T13:58:11Z"`
 	s.get("/ui").has(t, row, "4 m 00 s")
 	page := s.get("/ui/nodes/r07-u21")
-	page.has(t, "BMC unreachable since 13:58:11 UTC, for", "4 m 00 s", "&lt;b&gt;no answer&lt;/b&gt; within 10s", templates.TextBMCSilentThen)
+	page.has(t, "BMC unreachable since 13:58:11 UTC, for", "4 m 00 s", "&lt;b&gt;no answer&lt;/b&gt; within 10s", templates.T(t.Context(), "node.silent.then"))
 	page.lacks(t, "<b>")
 	r.edit(func() { r.nodes[0].BMCUnreachableSince = noon.Add(-26 * time.Hour) })
 	s.get("/ui/nodes/r07-u21").has(t, "BMC unreachable since 2026-11-29 12:02 UTC, for", "1 d 2 h")

@@ -214,5 +214,5 @@ func (p *Pages) placeDone(c *fiber.Ctx, n node.Node, key string) error {
 	if err != nil {
 		return err
 	}
-	return render(c, fiber.StatusOK, append(changed, templates.Said(n.Label()+": "+templates.Done(key)))...)
+	return render(c, fiber.StatusOK, append(changed, templates.Said(n.Label()+": "+templates.Done(c.UserContext(), key)))...)
 }

@@ -53,7 +53,7 @@ func queryOf(v url.Values) query {
 		}
 	}
 	// States say more than the tab that was open.
-	if templates.GroupLabel(q.group) == "" || len(q.states) > 0 {
+	if !templates.IsGroup(q.group) || len(q.states) > 0 {
 		q.group = ""
 	}
 	if !slices.Contains(healths, q.health) {

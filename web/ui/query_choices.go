@@ -102,7 +102,7 @@ func tabs(ctx context.Context, q query, c counts) []templates.Tab {
 	}
 	all := []templates.Tab{tab("", templates.T(ctx, "list.groups.all"))}
 	for _, group := range templates.Groups() {
-		all = append(all, tab(group, templates.GroupLabel(group)))
+		all = append(all, tab(group, templates.GroupLabel(ctx, group)))
 	}
 	return all
 }
@@ -198,7 +198,7 @@ func (q query) conditions(ctx context.Context) (out []templates.Chosen) {
 	}
 	if to := q; q.group != "" {
 		to.group = ""
-		add(templates.GroupLabel(q.group), to)
+		add(templates.GroupLabel(ctx, q.group), to)
 	}
 	for i, state := range q.states {
 		to := q

@@ -125,7 +125,7 @@ func rackNode(ctx context.Context, n node.Node, row templates.Row, in picture, a
 	l := n.Location()
 	if act {
 		for _, v := range templates.RowVerbs(n.ProvisionState) {
-			row.Actions = append(row.Actions, verbAction(n, v, "rack"))
+			row.Actions = append(row.Actions, verbAction(ctx, n, v, "rack"))
 		}
 	}
 	r := templates.RackNode{Row: row, At: "at-" + n.UUID + "-none"}
@@ -158,7 +158,7 @@ func describe(ctx context.Context, s *templates.RackServer, n node.Node, r templ
 		said = append(said, words)
 		s.Marks = append(s.Marks, templates.RackMark{Icon: icon, Look: look, X: s.Width - 8 - markWidth*len(s.Marks)})
 	}
-	said = append(said, templates.T(ctx, "racks.power", templates.PowerText(n.PowerState)))
+	said = append(said, templates.T(ctx, "racks.power", templates.PowerText(ctx, n.PowerState)))
 	s.Off = n.PowerState == node.PowerOff
 	if n.Maintenance {
 		mark("‖", "held", templates.T(ctx, "racks.maintenance"))

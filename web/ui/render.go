@@ -63,25 +63,25 @@ func (p *Pages) ErrorShape() web.ErrorShape {
 func (p *Pages) answerError(c *fiber.Ctx, err error) error {
 	p.speak(c) // a request that was refused early has no language yet
 	status, text := web.Explain(c, err)
-	f := templates.Failure{Headline: headline(status), Text: text}
+	f := templates.Failure{Headline: headline(c.UserContext(), status), Text: text}
 	var missing *node.NotFound
 	switch {
 	case status == fiber.StatusInternalServerError:
-		f.Text, f.Request = "Something went wrong in the appliance. Its log tells more under this request:", web.RequestID(c)
+		f.Text, f.Request = templates.T(c.UserContext(), "failure.internal"), web.RequestID(c)
 	case status == fiber.StatusNotFound && !errors.As(err, &missing):
-		f.Headline, f.Text = "There is no such page", "The address may be mistyped, or the page may have moved."
+		f.Headline, f.Text = templates.T(c.UserContext(), "failure.nopage"), templates.T(c.UserContext(), "failure.nopage.text")
 	}
 	return p.fail(c, status, f)
 }
 
-func headline(status int) string {
+func headline(ctx context.Context, status int) string {
 	switch status {
 	case fiber.StatusNotFound:
-		return "Not found"
+		return templates.T(ctx, "failure.notfound")
 	case fiber.StatusForbidden:
-		return "Not allowed"
+		return templates.T(ctx, "failure.notallowed")
 	case fiber.StatusInternalServerError:
-		return "Internal error"
+		return templates.T(ctx, "failure.internalerror")
 	}
 	return http.StatusText(status)
 }
@@ -89,7 +89,7 @@ func headline(status int) string {
 // fail answers with a page, or with the inside of a dialog.
 func (p *Pages) fail(c *fiber.Ctx, status int, f templates.Failure) error {
 	if f.Away == "" {
-		f.Away, f.AwayText = "/ui", "All nodes"
+		f.Away, f.AwayText = "/ui", templates.T(c.UserContext(), "failure.away")
 	}
 	if scripted(c) {
 		return render(c, status, templates.FailureDialog(f))
@@ -102,7 +102,7 @@ func (p *Pages) fail(c *fiber.Ctx, status int, f templates.Failure) error {
 func ident(c *fiber.Ctx) (string, error) {
 	id, err := url.PathUnescape(c.Params("ident"))
 	if err != nil || id == "" {
-		return "", fiber.NewError(fiber.StatusNotFound, "The address names no node.")
+		return "", fiber.NewError(fiber.StatusNotFound, templates.T(c.UserContext(), "address.node"))
 	}
 	return id, nil
 }

@@ -25,11 +25,11 @@ func place(n node.Node) string {
 }
 
 // placeWords is the same in a sentence.
-func placeWords(n node.Node) string {
+func placeWords(ctx context.Context, n node.Node) string {
 	l := n.Location()
 	var parts []string
 	if l.Rack != "" {
-		parts = append(parts, "rack "+l.Rack)
+		parts = append(parts, templates.T(ctx, "place.words.rack", l.Rack))
 	}
 	if l.Unit != 0 {
 		parts = append(parts, fmt.Sprintf("U%d", l.Unit))
@@ -45,9 +45,9 @@ func (p *Pages) stateOf(n node.Node) templates.State {
 	}
 }
 
-func (p *Pages) powerOf(n node.Node) templates.Power {
+func (p *Pages) powerOf(ctx context.Context, n node.Node) templates.Power {
 	return templates.Power{
-		Text: templates.PowerText(n.PowerState), Pending: templates.PowerPending(n.TargetPowerState), Checked: p.past(n.PowerCheckedAt),
+		Text: templates.PowerText(ctx, n.PowerState), Pending: templates.PowerPending(ctx, n.TargetPowerState), Checked: p.past(n.PowerCheckedAt),
 		Silent: p.lasting(n.BMCUnreachableSince),
 	}
 }
@@ -80,11 +80,11 @@ func (p *Pages) rowNow(ctx context.Context, uuid string, act bool) (templates.Ro
 func (p *Pages) rowOf(ctx context.Context, n node.Summary, in node.Summaries, act bool) templates.Row {
 	r := templates.Row{
 		UUID: n.UUID, Name: n.Label(), Href: nodeURL(n.Label()), CanPick: act, Place: place(n.Node), Serial: cut(n.Serial, longestSerial),
-		State: p.stateOf(n.Node), Power: p.powerOf(n.Node), Dot: dot(n.PowerState), Held: heldBy(n.Node), Maintenance: n.Maintenance,
+		State: p.stateOf(n.Node), Power: p.powerOf(ctx, n.Node), Dot: dot(n.PowerState), Held: heldBy(n.Node), Maintenance: n.Maintenance,
 		HealthKey: healthKey(n.Health), BMC: n.BMCAddress, Error: oneLine(n.LastError), Driver: n.Driver,
 	}
 	if n.Health != "" {
-		r.Health = healthOf(n.Health)
+		r.Health = healthOf(ctx, n.Health)
 	}
 	if !n.BMCUnreachableSince.IsZero() {
 		r.HealthKey = silent
@@ -97,7 +97,7 @@ func (p *Pages) rowOf(ctx context.Context, n node.Summary, in node.Summaries, ac
 	}
 	if act {
 		for _, v := range templates.RowVerbs(n.ProvisionState) {
-			r.Actions = append(r.Actions, verbAction(n.Node, v, "list"))
+			r.Actions = append(r.Actions, verbAction(ctx, n.Node, v, "list"))
 		}
 	}
 	if a, ok := in.Attempts[n.AttemptID]; ok {
@@ -123,7 +123,7 @@ const longestSerial = 64
 // tellAttempt adds what the node's latest attempt tells: how far it got, how it ended, that its clean-up is not through.
 func (p *Pages) tellAttempt(ctx context.Context, r *templates.Row, n node.Node, a node.Attempt, signs []node.Sign) {
 	if n.ProvisionState == node.InspectFailed || n.TargetPowerState != "" {
-		r.Power.Problem = powerProblem(n, a)
+		r.Power.Problem = powerProblem(ctx, n, a)
 	}
 	switch {
 	case n.ProvisionState == node.Inspecting:
@@ -142,12 +142,17 @@ func (p *Pages) tellAttempt(ctx context.Context, r *templates.Row, n node.Node, 
 	}
 }
 
+// powerUnconfirmed tells whether a clean-up could not confirm that a server that shall be off is.
+func powerUnconfirmed(n node.Node, a node.Attempt) bool {
+	return !n.DisablePowerOff && templates.PowerUnconfirmed(n.PowerState, a)
+}
+
 // powerProblem is what the node's latest attempt left open about its power; "" for a server that stays on by intent.
-func powerProblem(n node.Node, a node.Attempt) string {
+func powerProblem(ctx context.Context, n node.Node, a node.Attempt) string {
 	if n.DisablePowerOff {
 		return ""
 	}
-	return templates.PowerProblem(n.PowerState, a)
+	return templates.PowerProblem(ctx, n.PowerState, a)
 }
 
 // attempt finds an attempt; nil for one that is gone.
@@ -164,9 +169,9 @@ func (p *Pages) attempt(ctx context.Context, id string) (*node.Attempt, error) {
 }
 
 // verbAction is the button of a verb. Abort asks back first, and remembers which attempt the person saw.
-func verbAction(n node.Node, v node.Event, back string) templates.Action {
+func verbAction(ctx context.Context, n node.Node, v node.Event, back string) templates.Action {
 	a := templates.Action{
-		ID: string(v) + "-" + n.UUID, Label: templates.VerbLabel(n.ProvisionState, v), Names: n.Label(),
+		ID: string(v) + "-" + n.UUID, Label: templates.VerbLabel(ctx, n.ProvisionState, v), Names: n.Label(),
 		Field: "verb", Value: string(v), Post: nodeURL(n.UUID) + "/provision", Back: back,
 	}
 	if v == node.Abort {

@@ -2,6 +2,7 @@
 // that it does is a comfort: links and forms work without it. It knows no page; pages ask for what it does by attributes:
 //
 //   #id[data-refetch]         drawn anew when the page is fetched again after a gap
+//   [data-refetch-every=5]    the page is fetched again every five seconds while somebody looks
 //   [data-whole]              shows every node there is: a row that is new fetches the page again
 //   a[data-dialog]            its page opens in the dialog; form[data-dialog]: so does the answer to it
 //   form[data-action]         sent without leaving the page, the answer's fragments applied; or one button[data-action]
@@ -125,6 +126,7 @@ setInterval(() => {
 // --- the event stream: one per visible tab. The server beats on a silent one, so that a cable that was pulled is noticed
 let stream, retry, tried, after = page.after, pause = 500, beat = 5000
 let heard = Date.now(), lostAt // when the server was heard last, and that time once the connection is lost
+let out = false // nobody is signed in any more
 let behind = 0 // how often the page was told that it misses something since it was fetched
 
 const clock = at => new Date(at + skew).toISOString().slice(11, 19) + ' UTC'
@@ -146,6 +148,7 @@ function found() {
   show('live', text.live)
 }
 function leave() {
+  out = true
   close()
   show('off', text.off)
   say(text.signedOut)
@@ -203,12 +206,13 @@ addEventListener('online', open)
 
 // refetch draws the page again as it is now; false when we may not look any more. What the stream tells meanwhile is newer
 // than the page that is on its way, and is held until it has come.
-let soon, held
+let soon, held, fetched = Date.now()
 const refetchIn = wait => { soon ??= setTimeout(() => { soon = undefined; refetch() }, wait) }
 const refetchSoon = () => refetchIn(200 + Math.random() * 300)
 async function refetch() {
   if (held) { refetchSoon(); return true }
   held = []
+  fetched = Date.now()
   const gaps = behind
   let done = false
   try {
@@ -435,6 +439,8 @@ setInterval(() => {
   if (document.hidden) return
   ticks(document)
   if (stream && Date.now() - Math.max(heard, tried) > 2.5 * beat + 500) { lost(); open() }
+  const every = document.querySelector('[data-refetch-every]')?.dataset.refetchEvery
+  if (every && !held && !out && Date.now() - fetched >= every * 1000) refetch()
   if (lostAt && Date.now() - lostAt > 30000) content.classList.add('stale')
 }, 1000)
 

@@ -59,7 +59,7 @@ func (e *Enroller) EnrolMany(actor node.Actor, search string, lines []EnrolLine)
 	if len(lines) == 0 || len(lines) > MostEnrolled {
 		return "", node.Invalidf("Between one server and %d are enrolled at a time.", MostEnrolled)
 	}
-	r := &enrolRun{r: EnrolRun{ID: node.NewUUID(), By: actor, Search: search, StartedAt: e.c.Clock.Now(), Total: len(lines)}, lines: lines}
+	r := &enrolRun{r: EnrolRun{ID: node.NewUUID(), By: actor, Search: search, StartedAt: e.c.Clock.Now(), Total: len(lines)}, lines: slices.Clone(lines)}
 	e.mu.Lock()
 	e.runs = append(e.runs, r)
 	if len(e.runs) > runsKept {

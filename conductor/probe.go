@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"time"
 
@@ -30,6 +31,7 @@ type Namer interface {
 // those of any request to a BMC: what they are about is in their kind. One login is made and ended.
 func (e *Enroller) ProbeBMC(ctx context.Context, actor node.Actor, x Enrolment) (p Probed, err error) {
 	n := x.Node
+	n.DriverInfo = maps.Clone(n.DriverInfo) // it is read still when this has returned: by the logging out
 	if n.UUID == "" {
 		n.UUID = "(new)" // it stands in sentences
 	}

@@ -66,6 +66,7 @@ func (e *Enroller) StartSearch(ctx context.Context, actor node.Actor, req Search
 	if len(req.Addresses) == 0 || len(req.Addresses) > MostSearched {
 		return "", node.Invalidf("Between one address and %d are searched at a time.", MostSearched)
 	}
+	req.Ports = node.SearchPorts{Redfish: onceEach(req.Ports.Redfish), IPMI: onceEach(req.Ports.IPMI)}
 	s := &search{s: Search{ID: node.NewUUID(), By: actor, Where: req.Where, Ports: req.Ports, StartedAt: e.c.Clock.Now(), Total: len(req.Addresses)}}
 	if err := e.keepSearch(s); err != nil {
 		return "", err
@@ -81,6 +82,16 @@ func (e *Enroller) StartSearch(ctx context.Context, actor node.Actor, req Search
 		return "", fmt.Errorf("begin to search: %w", err)
 	}
 	return s.s.ID, nil
+}
+
+// onceEach leaves out what is there a second time: a port that is named twice is no second BMC.
+func onceEach[T comparable](all []T) (out []T) {
+	for _, one := range all {
+		if !slices.Contains(out, one) {
+			out = append(out, one)
+		}
+	}
+	return out
 }
 
 // keepSearch remembers a search, unless one runs.

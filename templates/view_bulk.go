@@ -58,8 +58,10 @@ type BulkConfirm struct {
 // BulkGroup are the nodes that can take an action, or those that cannot.
 type BulkGroup struct {
 	Count int
-	Lines []BulkLine // the first of them
-	More  int        // how many are not among the lines
+	// Reasons sums up why they cannot, where they are many; the lines are folded away then.
+	Reasons string
+	Lines   []BulkLine // the first of them
+	More    int        // how many are not among the lines
 }
 
 // BulkLine is one node of a choice or of a run.

@@ -1,10 +1,13 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,8 +33,13 @@ type BulkRuns interface {
 	BulkResults(ctx context.Context, id string, f node.BulkResultFilter) ([]node.BulkResult, error)
 }
 
-// bulkShown is how many nodes of each kind a question names.
-const bulkShown = 20
+const (
+	// bulkShown is how many nodes of each kind a question names, and bulkFew how many it names without being asked.
+	bulkShown = 20
+	bulkFew   = 5
+	// bulkReasons is how many kinds of reasons are summed up.
+	bulkReasons = 4
+)
 
 func (p *Pages) registerBulk(r fiber.Router) {
 	r.Get("/ui/bulk", p.bulkRuns)
@@ -95,10 +103,12 @@ func (p *Pages) askBulk(c *fiber.Ctx, away string, req conductor.BulkRequest, ca
 		Yes:    templates.BulkLabel(ctx, req.Action), Away: away,
 	}
 	box.Frame = p.frame(c, box.Question, "")
+	var reasons []string
 	for _, b := range candidates {
 		group, line := &box.Can, templates.BulkLine{Name: b.Node.Label(), Place: place(b.Node)}
 		if b.Why != nil {
 			group, line.Kind = &box.Cannot, whyNotBulk(ctx, b)
+			reasons = append(reasons, line.Kind)
 		}
 		group.Count++
 		if len(group.Lines) < bulkShown {
@@ -107,10 +117,27 @@ func (p *Pages) askBulk(c *fiber.Ctx, away string, req conductor.BulkRequest, ca
 			group.More++
 		}
 	}
+	if box.Cannot.Count > bulkFew {
+		box.Cannot.Reasons = summedUp(ctx, reasons)
+	}
 	if scripted(c) {
 		return render(c, fiber.StatusOK, templates.BulkConfirmDialog(box))
 	}
 	return render(c, fiber.StatusOK, templates.BulkConfirmPage(box))
+}
+
+// summedUp are the commonest of many reasons, with how many nodes each has.
+func summedUp(ctx context.Context, reasons []string) string {
+	count := map[string]int{}
+	for _, r := range reasons {
+		count[r]++
+	}
+	kinds := slices.SortedFunc(maps.Keys(count), func(a, b string) int { return cmp.Or(count[b]-count[a], strings.Compare(a, b)) })
+	var parts []string
+	for _, r := range kinds[:min(len(kinds), bulkReasons)] {
+		parts = append(parts, templates.T(ctx, "bulk.confirm.counted", r, count[r]))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // whyNotBulk says in a few words why a node cannot take the action.

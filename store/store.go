@@ -57,6 +57,7 @@ type Store struct {
 	seal  *Seal
 	queue Queue
 	hub   *hub
+	path  string
 	now   func() time.Time
 	kept  int // inspections of each node
 
@@ -86,7 +87,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	reader.SetMaxOpenConns(2 * runtime.NumCPU())
 	reader.SetMaxIdleConns(2 * runtime.NumCPU())
 
-	s := &Store{turn: make(chan struct{}, 1), seal: o.Seal, hub: newHub(), now: o.Now, kept: cmp.Or(o.InspectionsKept, InspectionsKept)}
+	s := &Store{turn: make(chan struct{}, 1), seal: o.Seal, hub: newHub(), path: o.Path, now: o.Now, kept: cmp.Or(o.InspectionsKept, InspectionsKept)}
 	s.maxDiscovered, s.maxDiscoveredSize = int64(cmp.Or(o.MaxDiscovered, MaxDiscovered)), cmp.Or(o.MaxDiscoveredSize, MaxDiscoveredSize)
 	if s.write, err = gormOn(writer, o.Log); err == nil {
 		s.read, err = gormOn(reader, o.Log)

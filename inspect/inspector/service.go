@@ -40,6 +40,7 @@ type service struct {
 	password      node.Secret
 	abortDeadline time.Duration
 	client        *http.Client
+	contact       contact
 }
 
 func newService(s Settings) (*service, error) {
@@ -151,6 +152,12 @@ type answer struct {
 
 // call asks the service about a node and reads at most limit bytes. Its error is always *node.Unreachable.
 func (s *service) call(ctx context.Context, deadline time.Duration, method, uuid, rest string, limit int64) (answer, error) {
+	a, err := s.exchange(ctx, deadline, method, uuid, rest, limit)
+	s.contact.note(ctx, err)
+	return a, err
+}
+
+func (s *service) exchange(ctx context.Context, deadline time.Duration, method, uuid, rest string, limit int64) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, method, s.base+"/v1/introspection/"+url.PathEscape(uuid)+rest, nil)

@@ -57,7 +57,7 @@ func (p *Pages) ownPassword(c *fiber.Ctx) error {
 	}
 	var wrong *auth.Wrong
 	if errors.As(err, &wrong) {
-		return p.accountPage(c, fiber.StatusForbidden, templates.T(ctx, "account.problem.wrong"))
+		return p.accountPage(c, fiber.StatusBadRequest, templates.T(ctx, "account.problem.wrong"))
 	}
 	if text := tooMany(c, err); text != "" {
 		return p.accountPage(c, fiber.StatusTooManyRequests, text)

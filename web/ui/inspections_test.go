@@ -148,7 +148,7 @@ func TestAnyTwoInspectionsAreCompared(t *testing.T) {
 
 	r.edit(func() { r.kept.spoilt, r.kept.inventories = nil, r.kept.inventories[:1] })
 	s.get(page).has(t, english("kept.one"))
-	s.get(page).lacks(t, "<form")
+	s.get(page).lacks(t, `<form class="search"`)
 	r.edit(func() { r.kept.inventories = nil })
 	s.get(page).has(t, english("kept.none"))
 	s.get("/ui/nodes/"+n.UUID).lacks(t, "other-machine", english("difference.since"))

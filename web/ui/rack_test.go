@@ -49,6 +49,8 @@ type rack struct {
 	broken error // what the store answers
 	bmc    bmc   // that every node has
 	kept   kept  // of inspections
+	// speak is the language of the pages; English if nil
+	speak func(context.Context, string) context.Context
 	bulks  bulks // actions on many nodes
 	trail  trail // of the audit
 
@@ -233,17 +235,22 @@ type site struct {
 	t    *testing.T
 	base string
 	hub  *live.Hub
+	// staff are the users.
+	staff *staff
 }
 
 // serve starts the dashboard; the header X-Test-Role stands for signing in.
 func serve(t *testing.T, r *rack, streams int) *site {
 	t.Helper()
-	pages := ui.New(ui.Options{Conductor: r, Store: r, Now: func() time.Time { return noon }, InspectTimeout: 30 * time.Minute})
+	staff := newStaff()
+	pages := ui.New(ui.Options{Conductor: r, Store: r, Now: func() time.Time { return noon }, InspectTimeout: 30 * time.Minute, SignIn: staff, People: staff})
 	hub := live.New(live.Options{Store: r, Pages: pages, MaxStreams: streams, CountEvery: time.Millisecond})
 	app := web.NewApp(web.AppOptions{Errors: []web.ErrorShape{pages.ErrorShape()}})
 	ui.RegisterStatic(app)
 	app.Use(func(c *fiber.Ctx) error {
-		web.SetUser(c, "jon", c.Get("X-Test-Role", "operator"))
+		if role := c.Get("X-Test-Role", "operator"); role != "nobody" {
+			web.SetUser(c, "jon", role)
+		}
 		return c.Next()
 	})
 	pages.Register(app, hub)
@@ -263,7 +270,7 @@ func serve(t *testing.T, r *rack, streams int) *site {
 		running.Wait()
 		http.DefaultClient.CloseIdleConnections()
 	})
-	return &site{t: t, base: "http://" + ln.Addr().String(), hub: hub}
+	return &site{t: t, base: "http://" + ln.Addr().String(), hub: hub, staff: staff}
 }
 
 type answer struct {

@@ -72,6 +72,7 @@ type appliance struct {
 	conductor *conductor.Conductor
 	enroller  *conductor.Enroller
 	hub       *live.Hub
+	self      *self
 	files     *boot.Server
 	isos      *boot.ISOs
 	lock      *os.File // held while this process uses the data folder
@@ -206,6 +207,7 @@ func (a *appliance) join(ctx context.Context) error {
 		Discovery:             s.Discovery,
 		AuditKept:             time.Duration(s.AuditKept) * 24 * time.Hour,
 	})
+	a.self = &self{a: a, started: time.Now(), contact: delegating.Contact}
 	return a.prepareBoot(delegating)
 }
 
@@ -273,7 +275,7 @@ func (a *appliance) serveRoutes(ctx context.Context) error {
 	pages.Register(a.app, a.hub)
 	rest := ironic.Options{Conductor: a.conductor, Store: a.store, Host: a.conductor.Host, MaxMinor: minor, PublicURL: s.PublicURL}
 	extension.Register(a.app, extension.Options{
-		Conductor: a.conductor, Inspections: a.conductor, Discovery: waitingRoom{a.store, a.conductor}, Store: a.store, Hub: a.hub, Log: a.log, PublicURL: s.PublicURL,
+		Conductor: a.conductor, Inspections: a.conductor, Discovery: waitingRoom{a.store, a.conductor}, Store: a.store, Self: a.self, Hub: a.hub, Log: a.log, PublicURL: s.PublicURL,
 		API: ironic.Description(rest), MaxMinor: minor, SignIn: s.Auth != auth.None,
 	})
 	ironic.Register(a.app, rest)

@@ -22,6 +22,9 @@ func (a *api) description() openapi.Part {
 	operations := []openapi.Operation{eventsOperation(), abortsOperation(), attemptsOperation(), healthOperation(), auditOperation(), documentOperation()}
 	operations = slices.AppendSeq(operations, maps.Values(inspectionOperations()))
 	operations = slices.AppendSeq(operations, maps.Values(bulkOperations()))
+	if a.o.Self != nil {
+		operations = append(operations, applianceOperation())
+	}
 	if a.o.Discovery != nil {
 		operations = slices.AppendSeq(operations, maps.Values(discoveredOperations()))
 	}
@@ -31,7 +34,8 @@ func (a *api) description() openapi.Part {
 			all := map[string]*openapi.Schema{
 				"Attempt": openapi.Of(reflect.TypeFor[Attempt]()), "Attempts": openapi.Of(reflect.TypeFor[attemptList]()), "Aborts": openapi.Of(reflect.TypeFor[abortAnswer]()),
 				"Health": openapi.Of(reflect.TypeFor[Health]()), "Audit": openapi.Of(reflect.TypeFor[auditList]()),
-				"Error": openapi.Record(map[string]*openapi.Schema{"error": openapi.Record(map[string]*openapi.Schema{"message": openapi.Typed("string"), "code": openapi.Typed("integer")})}),
+				"Appliance": openapi.Of(reflect.TypeFor[Appliance]()),
+				"Error":     openapi.Record(map[string]*openapi.Schema{"error": openapi.Record(map[string]*openapi.Schema{"message": openapi.Typed("string"), "code": openapi.Typed("integer")})}),
 			}
 			maps.Copy(all, inspectionComponents())
 			maps.Copy(all, bulkComponents())

@@ -40,8 +40,10 @@ type Options struct {
 	// Discovery is the waiting room; nil: there is none.
 	Discovery Discovery
 	Store     Store
-	Hub       *live.Hub
-	Log       *slog.Logger
+	// Self is the appliance; nil: it does not tell of itself.
+	Self Self
+	Hub  *live.Hub
+	Log  *slog.Logger
 	// PublicURL is the base of links, without a slash at its end; "" takes it from each request.
 	PublicURL string
 	// API is the description of Ironic's API, whose document is served here too, up to the microversion 1.MaxMinor.
@@ -71,6 +73,9 @@ func Register(r fiber.Router, o Options) {
 	a.registerInspections(r)
 	a.registerDiscovered(r)
 	r.Get("/cagenut/v1/audit", a.audit)
+	if o.Self != nil {
+		r.Get("/cagenut/v1/appliance", a.appliance)
+	}
 	r.Get("/cagenut/v1/openapi.json", a.document)
 }
 

@@ -52,6 +52,7 @@ type hall struct {
 
 	trail  []node.AuditLine
 	wanted node.AuditFilter
+	self   node.Appliance
 }
 
 func newHall() *hall { return &hall{notices: make(chan node.Notice, 8), locked: map[string]bool{}} }
@@ -146,7 +147,7 @@ func serve(t *testing.T, h *hall, streams int) string {
 		web.SetUser(c, "jon", c.Get("X-Test-Role", "operator"))
 		return c.Next()
 	})
-	extension.Register(app, extension.Options{Conductor: h, Store: h, Hub: hub})
+	extension.Register(app, extension.Options{Conductor: h, Store: h, Self: h, Hub: hub})
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -141,10 +141,10 @@ func BenchmarkListOfAThousandNodes(b *testing.B) {
 func serve(b *testing.B, a *appliance) string {
 	b.Helper()
 	log := slog.New(slog.DiscardHandler)
-	guard, err := auth.Guard(auth.Options{Mode: auth.None, Log: log})
+	guard, err := auth.New(auth.Options{Mode: auth.None, Log: log})
 	must(b, err)
 	app := web.NewApp(web.AppOptions{Log: log, Errors: []web.ErrorShape{ironic.ErrorShape()}})
-	app.Use(guard)
+	app.Use(guard.Check)
 	ironic.Register(app, ironic.Options{Conductor: a.Conductor, Store: a.store, Host: "bench"})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(b, err)

@@ -53,7 +53,7 @@ func open(b *testing.B, work bool, change ...func(*store.Options)) *appliance {
 	pool := bmc.NewPool(map[string]bmc.Driver{node.DriverFake: fake.New(), node.DriverRedfish: a.dead}, bmc.PoolOptions{})
 	boot := managedboot.New(bootBMCs{pool}, net.DefaultResolver, managedboot.Settings{RamdiskURL: "http://192.0.2.1", Kernel: "kernel", Initrd: "initrd"})
 	a.Conductor = conductor.New(conductor.Needs{
-		Nodes: s, Moves: s, Attempts: s, Ports: s, Watched: s, BMCs: conductorBMCs{pool}, Reports: reports{}, Logs: ramdisklogs.Archives{}, Comparer: difference.Comparer{}, Inspections: s, Signs: s, Rules: s, RuleEngine: ruleEngine{rules.New(rules.Options{Caller: rules.HTTP{}, Log: log})},
+		Nodes: s, Moves: s, Attempts: s, Ports: s, Watched: s, BMCs: conductorBMCs{pool}, Reports: reports{}, Logs: ramdisklogs.Archives{}, Comparer: difference.Comparer{}, Inspections: s, Signs: s, Bulks: s, Rules: s, RuleEngine: ruleEngine{rules.New(rules.Options{Caller: rules.HTTP{}, Log: log})},
 		Inspect: map[string]conductor.InspectInterface{"agent": agent.New(boot)}, Clock: conductor.SystemClock{}, Log: log,
 	}, conductor.Settings{Host: "bench"})
 	if !work {

@@ -26,6 +26,7 @@ var assets = sync.OnceValues(func() (map[string]asset, map[string]string) {
 	byHash, hashed := map[string]asset{}, map[string]string{}
 	types := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 	for file, body := range map[string][]byte{"live.js": joinedFiles("static/live.js"), "icon.svg": joinedFiles("static/icon.svg"), "cagenut.css": joinedFiles("static/css/*.css")} {
+		body = lean(file, body)
 		sum := sha256.Sum256(body)
 		ext := path.Ext(file)
 		name := strings.TrimSuffix(file, ext) + "." + hex.EncodeToString(sum[:6]) + ext

@@ -197,7 +197,7 @@ func TestAHostileNameIsNeverMarkup(t *testing.T) {
 	}
 }
 
-var colour = regexp.MustCompile(`--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)`)
+var colour = regexp.MustCompile(`--([a-z-]+): ?light-dark\((#[0-9a-f]{6}), ?(#[0-9a-f]{6})\)`)
 
 // WCAG 2.2 AA: text 4.5, what is not text 3; our own bar for a chip's text is 7.
 func TestColoursHaveContrast(t *testing.T) {

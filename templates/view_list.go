@@ -3,6 +3,7 @@ package templates
 // Row is one node in the list.
 type Row struct {
 	UUID, Name, Href string
+	Fresh            bool   // it comes into a page that is open, whose filter may not show it any more
 	CanPick          bool   // it has a box to choose it with
 	Place            string // "R07 · U21"
 	PlaceTwins       string // that others claim the place too; "" where none does
@@ -15,7 +16,7 @@ type Row struct {
 	Held             string // who holds the node; "" if it is free
 	Maintenance      bool
 	Power            Power
-	Dot              string // filled for a server that is on, hollow for one that is off
+	PowerLook        string // "on", "off" or "unsure": its sign
 	Health           State  // as the BMC said last; the zero value where nobody knows
 	HealthKey        string // the filter by health that shows it
 	BMC              string // address

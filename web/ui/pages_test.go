@@ -63,7 +63,7 @@ func TestAViewerSeesNoButtonAndMayNotPost(t *testing.T) {
 		if a.status != http.StatusForbidden {
 			t.Errorf("got %d, want 403", a.status)
 		}
-		a.has(t, templates.TextViewer)
+		a.has(t, templates.T(t.Context(), "failure.viewer"))
 	}
 	if len(r.asked)+len(r.powers) != 0 {
 		t.Error("the conductor was asked")
@@ -168,7 +168,7 @@ func TestARefusedAbortSaysWhatIsTrueNow(t *testing.T) {
 		"another inspection runs by now": {func(r *rack, n node.Node) {
 			r.end(n.UUID, node.InspectFailed, node.Aborted, mara, noon)
 			r.edit(func() { r.nodes[0].ProvisionState, r.nodes[0].AttemptID = node.InspectWait, "another" })
-		}, 409, []string{"mara aborted this inspection", templates.NewerAttempt}},
+		}, 409, []string{"mara aborted this inspection", templates.T(t.Context(), "outcome.newer")}},
 		"a worker holds the node": {func(r *rack, _ node.Node) {
 			r.edit(func() { r.refuse = &node.Locked{Holder: "appliance-1"} })
 		}, 409, []string{"held by appliance-1", "try again"}},
@@ -220,7 +220,7 @@ func TestALinkThatWasDrawnForAnEarlierInspectionOffersNothing(t *testing.T) {
 	old := n.AttemptID
 	r.edit(func() { r.nodes[0].AttemptID = "another" })
 	s.get("/ui/nodes/r07-u21/abort?attempt="+old).lacks(t, "<form method")
-	s.get("/ui/nodes/r07-u21/abort?attempt="+old).has(t, templates.NewerAttempt)
+	s.get("/ui/nodes/r07-u21/abort?attempt="+old).has(t, templates.T(t.Context(), "outcome.newer"))
 	r.edit(func() { r.nodes[0].AttemptID = old })
 	r.end(n.UUID, node.InspectFailed, node.Aborted, node.Actor{User: "mara"}, noon)
 	s.get("/ui/nodes/r07-u21/abort?attempt="+old).has(t, "mara aborted this inspection")

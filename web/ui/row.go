@@ -73,14 +73,16 @@ func (p *Pages) rowNow(ctx context.Context, uuid string, act bool) (templates.Ro
 	if len(found.All) == 0 {
 		return templates.Row{}, &node.NotFound{What: "Node", Ident: uuid}
 	}
-	return p.rowOf(ctx, found.All[0], found, act), nil
+	r := p.rowOf(ctx, found.All[0], found, act)
+	r.Fresh = true
+	return r, nil
 }
 
 // rowOf is a node's line in the list that it was found in.
 func (p *Pages) rowOf(ctx context.Context, n node.Summary, in node.Summaries, act bool) templates.Row {
 	r := templates.Row{
 		UUID: n.UUID, Name: n.Label(), Href: nodeURL(n.Label()), CanPick: act, Place: place(n.Node), Serial: cut(n.Serial, longestSerial),
-		State: p.stateOf(n.Node), Power: p.powerOf(ctx, n.Node), Dot: dot(n.PowerState), Held: heldBy(n.Node), Maintenance: n.Maintenance,
+		State: p.stateOf(n.Node), Power: p.powerOf(ctx, n.Node), PowerLook: powerLook(n.PowerState), Held: heldBy(n.Node), Maintenance: n.Maintenance,
 		HealthKey: healthKey(n.Health), BMC: n.BMCAddress, Error: oneLine(n.LastError), Driver: n.Driver,
 	}
 	if n.Health != "" {
@@ -106,15 +108,15 @@ func (p *Pages) rowOf(ctx context.Context, n node.Summary, in node.Summaries, ac
 	return r
 }
 
-// dot is the sign of a power state.
-func dot(s node.PowerState) string {
+// powerLook chooses the sign of a power state.
+func powerLook(s node.PowerState) string {
 	switch s {
 	case node.PowerOn:
-		return "●"
+		return "on"
 	case node.PowerOff:
-		return "○"
+		return "off"
 	}
-	return "?"
+	return "unsure"
 }
 
 // longestSerial is how much of a serial number a row shows.

@@ -52,7 +52,7 @@ func (p *Pages) chooseKeys(c *fiber.Ctx) error {
 func choose(c *fiber.Ctx, cookie, value string) error {
 	kept := &fiber.Cookie{Name: cookie, Value: value, Path: "/ui", HTTPOnly: true, SameSite: fiber.CookieSameSiteLaxMode, Secure: c.Protocol() == "https", MaxAge: int(choiceLife / time.Second)}
 	if value == "" {
-		kept.MaxAge, kept.Expires = -1, time.Unix(0, 0)
+		kept.MaxAge, kept.Expires = 0, time.Unix(1, 0)
 	}
 	c.Cookie(kept)
 	return c.Redirect(backTo(c.FormValue("back")), fiber.StatusSeeOther)

@@ -60,7 +60,7 @@ func TestSigningInLeadsBackAndARefusalSaysWhy(t *testing.T) {
 		t.Errorf("a wrong password: %d", a.status)
 	}
 	a.has(t, "There is no user with this name and password.", `role="alert"`, `value="jon"`, `name="to" value="/ui/help"`)
-	a.lacks(t, "p&amp;", "ss\"")
+	a.lacks(t, "p&amp;", "p&<a>")
 	s.staff.refuse = &auth.TooMany{After: 63500 * time.Millisecond}
 	a = s.do("POST", "/ui/signin", form, nobody)
 	if a.status != http.StatusTooManyRequests || a.header.Get("Retry-After") != "64" {

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -30,10 +31,13 @@ func browse(t *testing.T, address string) *window {
 }
 
 // newWindow is a browser in which nothing is open yet.
-func newWindow(t *testing.T) *window {
+func newWindow(t *testing.T) *window { return windowFor(t, 3*patience) }
+
+// windowFor is newWindow for a test that looks at much.
+func windowFor(t *testing.T, atMost time.Duration) *window {
 	t.Helper()
 	path := peer(t, "chromium", "chromium-browser", "google-chrome")
-	ctx, cancel := context.WithTimeout(t.Context(), 3*patience)
+	ctx, cancel := context.WithTimeout(t.Context(), atMost)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewExecAllocator(ctx, append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"image/png"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -61,11 +62,11 @@ func newTour(t *testing.T, base string) *tour {
 		missing(t, "axe-core (npm ci in e2e/axe)")
 	}
 	o := &tour{
-		window: browse(t, base+"/ui"), base: base, axe: string(axe), screenshots: os.Getenv("CAGENUT_SCREENSHOTS"),
+		window: windowFor(t, 20*patience), base: base, axe: string(axe), screenshots: os.Getenv("CAGENUT_SCREENSHOTS"),
 		seen: map[string]bool{}, linked: map[string]string{},
 	}
 	// What finds nothing anywhere would be worth nothing.
-	o.do(chromedp.Evaluate[chromedp.Void](o.axe + `;document.querySelector('main').append(new Image()); undefined`))
+	o.do(chromedp.Navigate(base+"/ui"), chromedp.Evaluate[chromedp.Void](o.axe+`;document.querySelector('main').append(new Image()); undefined`))
 	if found := evalPromise[[]violation](o.window, runAxe); !slices.ContainsFunc(found, func(v violation) bool { return v.ID == "image-alt" }) {
 		t.Fatalf("axe does not see a picture without words: %v", found)
 	}
@@ -110,6 +111,17 @@ func (o *tour) lookAround(name string) {
 			o.t.Errorf("%s (%s, %s): the page is %d wide and scrolls sideways; widest is %s", name, at, l.name, wide, eval[string](o.window, widest))
 		}
 		o.picture(name + "." + l.name)
+	}
+}
+
+// leadsNowhereElse fails for addresses that the pages lead to and that were not looked at, but for beginnings that are
+// looked at elsewhere.
+func (o *tour) leadsNowhereElse(elsewhere ...string) {
+	o.t.Helper()
+	for _, to := range slices.Sorted(maps.Keys(o.linked)) {
+		if !o.seen[to] && !slices.ContainsFunc(elsewhere, func(s string) bool { return strings.HasPrefix(to, s) }) {
+			o.t.Errorf("%s leads to %s, which this test does not look at", o.linked[to], to)
+		}
 	}
 }
 

@@ -81,21 +81,23 @@ type List struct {
 	Rack    string
 	Many    bool // there are too many racks for a select
 	Choices []Choice
-	Tabs    []Tab
-	States  []StateCount
-	Chosen  []Chosen // the filter in words; nil for none
-	Clear   string   // address without a filter
-	Columns Columns
-	Rows    []Row
-	Total   string // how many nodes the filter shows, in words
-	Shown   Shown
-	Sizes   []Size
-	Empty   bool   // there is no node at all
-	First   string // address of the first page; "" on the first page
-	Prev    string // address of the page before; "" on the first
-	Next    string // address of the next page; "" on the last
-	Whole   bool   // the page shows every node there is: the script fetches it again when a new one comes
-	Bar     Selection
+	// Narrowed: a phone shows the selects of the filter, because one of them is set.
+	Narrowed bool
+	Tabs     []Tab
+	States   []StateCount
+	Chosen   []Chosen // the filter in words; nil for none
+	Clear    string   // address without a filter
+	Columns  Columns
+	Rows     []Row
+	Total    string // how many nodes the filter shows, in words
+	Shown    Shown
+	Sizes    []Size
+	Empty    bool   // there is no node at all
+	First    string // address of the first page; "" on the first page
+	Prev     string // address of the page before; "" on the first
+	Next     string // address of the next page; "" on the last
+	Whole    bool   // the page shows every node there is: the script fetches it again when a new one comes
+	Bar      Selection
 	// NoRamdisk warns that no inspection can work, because nobody has said where servers reach the appliance.
 	NoRamdisk bool
 	CanAct    bool

@@ -65,7 +65,7 @@ func (p *Pages) offer(ctx context.Context, l *templates.List, q query, counts co
 	l.Racks, l.Many = rackOptions(ctx, q, counts)
 	l.Choices = choices(ctx, q, counts)
 	l.Chosen, l.Clear = q.conditions(ctx), q.unfiltered().address()
-	l.Keep = q.kept()
+	l.Keep, l.Narrowed = q.kept(), q.rack+q.health+q.driver+q.maintenance != ""
 	l.Shown = q.shown()
 	l.Columns = templates.Columns{
 		Name: column(q, node.ByName), Place: column(q, node.ByPlace), State: column(q, node.ByState), Since: column(q, node.BySince),

@@ -18,7 +18,7 @@ const (
 	bodyTop    = 4
 	nameLeft   = 26 // of a server: what its icon takes
 	markWidth  = 20
-	charWidth  = 8 // of a name, on average
+	charWidth  = 9 // of a name, on average
 )
 
 // lane is the part of a rack's width that a server gets: number at of so many.

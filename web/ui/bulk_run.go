@@ -142,6 +142,9 @@ func (p *Pages) bulkLinesOf(ctx context.Context, run node.BulkRun, shown node.Bu
 		}
 		if r.State == node.BulkRefused {
 			line.Kind = templates.T(ctx, "bulk.refusal."+templates.Dashed(string(r.Refusal)))
+			if slices.Contains([]node.Refusal{node.RefusedMissing, node.RefusedStale, node.RefusedLocked}, r.Refusal) {
+				line.Why = "" // the kind says it all
+			}
 			if err := p.lateInBulk(ctx, run, r, &line); err != nil {
 				return err
 			}
@@ -161,6 +164,7 @@ func (p *Pages) lateInBulk(ctx context.Context, run node.BulkRun, r node.BulkRes
 		return err
 	}
 	at := p.since(a.EndedAt)
+	line.Why = ""
 	switch a.Outcome {
 	case node.Aborted:
 		line.Kind = templates.T(ctx, "bulk.late.aborted", a.Ended.Name(), at)

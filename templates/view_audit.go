@@ -18,6 +18,7 @@ type AuditForm struct {
 	User, Action, Node, Search string
 	From, To                   string // as a field for date and time writes them; UTC
 	Sources, Results           []Option
+	Narrow                     bool // more than the search is set
 }
 
 // AuditRow is one line.

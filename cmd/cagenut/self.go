@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"cagenut/node"
+	"cagenut/store"
 )
 
 // self is what the appliance tells of itself. It looks at most once in selfAge, however many people watch.
@@ -50,7 +52,7 @@ func (s *self) Appliance(ctx context.Context) (node.Appliance, error) {
 func (s *self) look(ctx context.Context) (n node.Appliance, err error) {
 	a := s.a
 	n = node.Appliance{
-		At: time.Now(), StartedAt: s.started, Host: a.conductor.Host, Build: build(), Settings: a.settings.shown(), Streams: a.hub.Load(), Inspector: s.inspector(),
+		At: time.Now(), StartedAt: s.started, Host: a.conductor.Host, Build: build(), Settings: a.shownSettings(), Streams: a.hub.Load(), Inspector: s.inspector(),
 		NoRamdiskURL: a.settings.ramdiskBase() == "", MissingBoot: a.settings.missingBoot(),
 	}
 	reader, err := a.store.Reader()
@@ -95,9 +97,10 @@ func build() node.Build {
 	return b
 }
 
-// shown are the settings that matter to people who look after the appliance; none of them is a secret, and of addresses only
+// shownSettings are the settings that matter to people who look after the appliance; none of them is a secret, and of addresses only
 // what is none.
-func (s *settings) shown() []node.Setting {
+func (a *appliance) shownSettings() []node.Setting {
+	s := a.settings
 	return []node.Setting{
 		{Name: "listen", Value: s.Listen},
 		{Name: "inspector-listen", Value: s.InspectorListen},
@@ -113,8 +116,8 @@ func (s *settings) shown() []node.Setting {
 		{Name: "api-max-version", Value: s.APIMaxVersion},
 		{Name: "inspect-timeout", Value: s.InspectTimeout.String()},
 		{Name: "power-sync-interval", Value: s.PowerSyncInterval.String()},
-		{Name: "inspector-sync-interval", Value: s.InspectorSyncInterval.String()},
-		{Name: "inspections-kept", Value: strconv.Itoa(s.InspectionsKept)},
+		{Name: "inspector-sync-interval", Value: a.conductor.InspectorSyncInterval.String()},
+		{Name: "inspections-kept", Value: strconv.Itoa(cmp.Or(s.InspectionsKept, store.InspectionsKept))},
 		{Name: "audit-kept", Value: strconv.Itoa(s.AuditKept)},
 		{Name: "discovery", Value: strconv.FormatBool(s.Discovery)},
 		{Name: "log-level", Value: s.LogLevel},

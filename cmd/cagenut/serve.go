@@ -260,7 +260,7 @@ func (a *appliance) serveRoutes(ctx context.Context) error {
 		return err
 	}
 	a.enroller = a.newEnroller()
-	pages := ui.New(ui.Options{Conductor: a.conductor, Store: a.store, Enrolling: a.enroller, SearchDefaults: s.searchDefaults, Discovery: waitingRoom{a.store, a.conductor}, Discovering: s.Discovery, SignIn: gate, People: auth.NewPeople(gate, accounts{a.store}), PublicURL: s.PublicURL, NoRamdisk: s.InspectorURL == "" && s.ramdiskBase() == "", InspectTimeout: s.InspectTimeout, Neighbours: lldp.Neighbours})
+	pages := ui.New(ui.Options{Conductor: a.conductor, Store: a.store, Self: a.self, Enrolling: a.enroller, SearchDefaults: s.searchDefaults, Discovery: waitingRoom{a.store, a.conductor}, Discovering: s.Discovery, SignIn: gate, People: auth.NewPeople(gate, accounts{a.store}), PublicURL: s.PublicURL, NoRamdisk: s.InspectorURL == "" && s.ramdiskBase() == "", InspectTimeout: s.InspectTimeout, Neighbours: lldp.Neighbours})
 	a.hub = live.New(live.Options{Store: a.store, Pages: pages, Log: a.log})
 	a.app = web.NewApp(web.AppOptions{Context: ctx, Log: a.log, TrustedProxies: s.TrustedProxies, ReportDoors: largeBodies(), Errors: []web.ErrorShape{
 		ironic.ErrorShape(), pages.ErrorShape(), {Prefix: "/cagenut", Answer: web.AnswerError, Bodies: true},

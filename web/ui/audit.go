@@ -150,6 +150,9 @@ func auditForm(ctx context.Context, f node.AuditFilter) templates.AuditForm {
 		return t.Format(fieldTime)
 	}
 	form := templates.AuditForm{User: f.User, Action: f.Action, Node: f.Node, Search: f.Search, From: field(f.From), To: field(f.To)}
+	rest := f
+	rest.Search, rest.Before = "", 0
+	form.Narrow = auditAddress("", rest) != ""
 	form.Sources = []templates.Option{{Label: templates.T(ctx, "audit.filter.any")}}
 	for _, s := range []node.Source{node.SourceUI, node.SourceAPI, node.SourceRamdisk, node.SourceSystem} {
 		form.Sources = append(form.Sources, templates.Option{Value: string(s), Label: templates.T(ctx, "audit.source."+string(s)), Selected: s == f.Source})

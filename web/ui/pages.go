@@ -65,6 +65,8 @@ type Options struct {
 	// Discovery is the waiting room; nil: there is none. Discovering says that machines come into it.
 	Discovery   Discovery
 	Discovering bool
+	// Self is the appliance; nil: it does not tell of itself.
+	Self Self
 	// Enrolling makes nodes of servers that nobody knows yet; nil: the pages for it are not there.
 	Enrolling      Enrolling
 	SearchDefaults SearchDefaults
@@ -126,6 +128,7 @@ func (p *Pages) Register(r fiber.Router, hub *live.Hub) {
 	p.registerHelp(r)
 	p.registerSignIn(r)
 	p.registerAudit(r)
+	p.registerAppliance(r)
 }
 
 // RegisterStatic serves style sheet, script and icon. They hold nothing secret and are wanted by the sign-in page too, so

@@ -51,8 +51,9 @@ type rack struct {
 	kept   kept  // of inspections
 	// speak is the language of the pages; English if nil
 	speak func(context.Context, string) context.Context
-	bulks bulks // actions on many nodes
-	trail trail // of the audit
+	bulks bulks     // actions on many nodes
+	trail trail     // of the audit
+	self  *portrait // of the appliance; nil: it does not tell of itself
 
 	serials map[string]string // by node
 }
@@ -243,7 +244,11 @@ type site struct {
 func serve(t *testing.T, r *rack, streams int) *site {
 	t.Helper()
 	staff := newStaff()
-	pages := ui.New(ui.Options{Conductor: r, Store: r, Now: func() time.Time { return noon }, InspectTimeout: 30 * time.Minute, SignIn: staff, People: staff, Speak: r.speak})
+	o := ui.Options{Conductor: r, Store: r, Now: func() time.Time { return noon }, InspectTimeout: 30 * time.Minute, SignIn: staff, People: staff, Speak: r.speak}
+	if r.self != nil {
+		o.Self = r.self
+	}
+	pages := ui.New(o)
 	hub := live.New(live.Options{Store: r, Pages: pages, MaxStreams: streams, CountEvery: time.Millisecond})
 	app := web.NewApp(web.AppOptions{Errors: []web.ErrorShape{pages.ErrorShape()}})
 	ui.RegisterStatic(app)

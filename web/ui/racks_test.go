@@ -76,7 +76,12 @@ func TestRacksSayHowFullTheyAreAndWhatNeedsAPerson(t *testing.T) {
 func TestWithoutRacksThePageSaysHowToMakeOne(t *testing.T) {
 	r := newRack()
 	r.add("a", node.Enroll, func(n *node.Node) { n.Extra = nil })
-	serve(t, r, 0).get("/ui/racks").has(t, "No rack yet", "--extra rack_unit=21", "place?back=racks")
+	s := serve(t, r, 0)
+	s.get("/ui/racks").has(t, "No rack yet", "--extra rack_unit=21", "Or choose a place", "place?back=racks")
+	r.edit(func() { r.nodes = nil })
+	page := s.get("/ui/racks")
+	page.has(t, "No rack yet", `href="/ui/enrol">Enrol a node first`)
+	page.lacks(t, "Or choose a place", "Every node is in a rack")
 }
 
 // Values of extra that are no place, or one that nobody expects, must neither get lost nor upset the rack.

@@ -23,7 +23,7 @@ func rackName(c *fiber.Ctx) (string, error) {
 		name = given
 	}
 	if err != nil || name == "" {
-		return "", fiber.NewError(fiber.StatusNotFound, "The address names no rack.")
+		return "", fiber.NewError(fiber.StatusNotFound, templates.T(c.UserContext(), "racks.noname"))
 	}
 	return name, nil
 }

@@ -36,6 +36,7 @@ type appliance struct {
 	out, errs process.Output
 	ended     chan struct{}
 	base      string // "http://127.0.0.1:…"
+	password  string // of admin, for ask; "" where nobody signs in
 }
 
 // start runs the binary until the test ends, and waits until it says where its dashboard is.
@@ -127,6 +128,9 @@ func (a *appliance) ask(method, path string, body any) (int, []byte) {
 	}
 	req.Header.Set("X-OpenStack-Ironic-API-Version", "latest")
 	req.Header.Set("Content-Type", "application/json")
+	if a.password != "" {
+		req.SetBasicAuth("admin", a.password)
+	}
 	resp, err := client.Do(req)
 	if err != nil {
 		a.t.Fatal(err)

@@ -15,6 +15,10 @@ func (p *Pages) registerAccount(r fiber.Router) {
 	r.Get("/ui/account", p.account)
 	r.Post("/ui/account/password", p.ownPassword)
 	r.Post("/ui/account/signout", p.signOutEverywhere)
+	// A form's answer may stand at these addresses: who comes back to one finds the account.
+	for _, form := range []string{"password", "signout"} {
+		r.Get("/ui/account/"+form, func(c *fiber.Ctx) error { return c.Redirect("/ui/account", fiber.StatusSeeOther) })
+	}
 }
 
 // account is what somebody is and where they are signed in.

@@ -38,6 +38,12 @@ func (p *Pages) registerUsers(r fiber.Router) {
 	r.Post("/ui/users/:name/signout", p.forAdmins(p.signOutPerson))
 	r.Get("/ui/users/:name/remove", p.forAdmins(p.confirmRemove))
 	r.Post("/ui/users/:name/remove", p.forAdmins(p.removePerson))
+	// A form's answer may stand at these addresses: who comes back to one finds the user.
+	for _, form := range []string{"role", "password", "signout"} {
+		r.Get("/ui/users/:name/"+form, p.forAdmins(func(c *fiber.Ctx) error {
+			return c.Redirect("/ui/users/"+c.Params("name"), fiber.StatusSeeOther)
+		}))
+	}
 }
 
 // forAdmins lets nobody else see or change users.

@@ -228,6 +228,18 @@ func TestWhereNobodySignsInThereIsNoAccount(t *testing.T) {
 	}
 }
 
+func TestWhoComesBackToAFormsAddressFindsItsPage(t *testing.T) {
+	s := serve(t, newRack(), 0)
+	for from, to := range map[string]string{
+		"/ui/users/ann/role": "/ui/users/ann", "/ui/users/ann/password": "/ui/users/ann", "/ui/users/a%20b/signout": "/ui/users/a%20b",
+		"/ui/account/password": "/ui/account", "/ui/account/signout": "/ui/account",
+	} {
+		if a := s.get(from, admin); a.status != http.StatusSeeOther || a.location != to {
+			t.Errorf("%s: %d to %q", from, a.status, a.location)
+		}
+	}
+}
+
 func TestHostileNamesOfUsersAreText(t *testing.T) {
 	s := serve(t, newRack(), 0)
 	name := "<script>alert(1)</script>\u202e" + strings.Repeat("é", 40)

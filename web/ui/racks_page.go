@@ -23,7 +23,7 @@ func rackName(c *fiber.Ctx) (string, error) {
 		name = given
 	}
 	if err != nil || name == "" {
-		return "", fiber.NewError(fiber.StatusNotFound, templates.T(c.UserContext(), "racks.noname"))
+		return "", fiber.NewError(fiber.StatusNotFound, templates.T(c.UserContext(), "address.rack"))
 	}
 	return name, nil
 }

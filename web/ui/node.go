@@ -96,7 +96,11 @@ func (p *Pages) nodeActions(ctx context.Context, n node.Node, v *templates.Node)
 		v.NotNow = append(v.NotNow, templates.Refusal{Label: templates.VerbLabel(ctx, n.ProvisionState, verb), Reason: templates.WhyNot(ctx, n.ProvisionState, verb)})
 	}
 	v.PowerActions, v.NotNow = powerActions(ctx, n, v.NotNow)
-	v.Keeping = []templates.Action{maintenanceAction(ctx, n)}
+	where := templates.T(ctx, "node.place")
+	if v.Place != "" {
+		where = templates.T(ctx, "node.move")
+	}
+	v.Keeping = []templates.Action{{ID: "place-" + n.UUID, Label: where, Names: n.Label(), Confirm: nodeURL(n.UUID) + "/place"}, maintenanceAction(ctx, n)}
 	if why := whyNotRemove(ctx, n); why != "" {
 		v.NotNow = append(v.NotNow, templates.Refusal{Label: templates.T(ctx, "remove.label"), Reason: why})
 	} else {

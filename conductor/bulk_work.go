@@ -16,8 +16,8 @@ const (
 	bulkAtOnce = 8
 	// bulkStep is how long one step of a run begins with further nodes, and bulkNode how long a single one may take: together
 	// they fit into a step of a job.
-	bulkStep = 15 * time.Second
-	bulkNode = 8 * time.Second
+	bulkStep = 10 * time.Second
+	bulkNode = 14 * time.Second
 	// bulkTold is how often results are recorded, and told to who watches.
 	bulkTold = 250 * time.Millisecond
 	// bulkPage is how many results are read at a time.
@@ -35,7 +35,7 @@ func (c *Conductor) workBulk(ctx context.Context, j node.Job) (time.Duration, er
 	}
 	step, cancel := context.WithTimeout(ctx, stepTime)
 	defer cancel()
-	w := bulkWork{c: c, run: run, results: make(chan node.BulkResult, bulkPage), worked: make(chan struct{})}
+	w := &bulkWork{c: c, run: run, results: make(chan node.BulkResult, bulkPage), worked: make(chan struct{})}
 	var failed error
 	var feeding sync.WaitGroup
 	feeding.Go(func() {
@@ -46,10 +46,7 @@ func (c *Conductor) workBulk(ctx context.Context, j node.Job) (time.Duration, er
 	err = w.record(context.WithoutCancel(ctx))
 	cancel()
 	feeding.Wait()
-	if err = errors.Join(failed, err); err != nil {
-		return done, err
-	}
-	if run, err = c.Bulks.BulkRun(ctx, run.ID); err != nil || run.Ended() {
+	if err = errors.Join(failed, err); err != nil || w.ended {
 		return done, err
 	}
 	return 0, nil
@@ -61,6 +58,7 @@ type bulkWork struct {
 	run     node.BulkRun
 	results chan node.BulkResult
 	worked  chan struct{} // closed once no more results come
+	ended   bool          // every node has its result
 }
 
 // feed gives the pending nodes to workers, as long as the step may go on, and waits for them.
@@ -169,9 +167,11 @@ func (w *bulkWork) record(ctx context.Context) error {
 		if batch = w.drain(batch); len(batch) == 0 {
 			continue
 		}
-		if _, err := w.c.Bulks.RecordBulk(ctx, w.run.ID, batch, w.c.Clock.Now()); err != nil {
+		ended, err := w.c.Bulks.RecordBulk(ctx, w.run.ID, batch, w.c.Clock.Now())
+		if err != nil {
 			return fmt.Errorf("record a bulk run: %w", err)
 		}
+		w.ended = ended.Ended()
 	}
 	return nil
 }

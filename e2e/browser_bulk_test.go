@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -125,5 +126,40 @@ func TestManyPeopleWhoAbortAtOnceAreOneAbortAndGetASentenceEach(t *testing.T) {
 	}
 	if n := a.node(silent); n.ProvisionState != "inspect wait" {
 		t.Errorf("the later inspection is %s", n.ProvisionState)
+	}
+}
+
+// A run that was accepted goes on after a power cut, and does nothing twice: a second `provide` of a node would be refused.
+func TestAfterAKillABulkRunGoesOn(t *testing.T) {
+	dir := withBootFiles(t)
+	a := serveOn(t, dir)
+	const nodes = 16
+	for i := range nodes {
+		name := fmt.Sprintf("r1-u%02d", i+1)
+		must[nodeDoc](a, "POST", "/v1/nodes", map[string]any{"name": name, "driver": "fake-hardware", "extra": map[string]any{"rack": "R1", "rack_unit": i + 1}})
+	}
+	must[any](a, "POST", "/cagenut/v1/bulk", map[string]any{"action": "manage", "rack": "R1"})
+	until(t, "all nodes manageable", func() bool {
+		return len(must[struct{ Nodes []nodeDoc }](a, "GET", "/v1/nodes?provision_state=manageable", nil).Nodes) == nodes
+	})
+	id := must[struct{ ID string }](a, "POST", "/cagenut/v1/bulk", map[string]any{"action": "provide", "rack": "R1"}).ID
+	a.kill()
+
+	a = serveOn(t, dir)
+	type run struct {
+		Run struct {
+			Total, Pending, Done, Refused int
+		}
+	}
+	var now run
+	until(t, "the run through", func() bool {
+		now = must[run](a, "GET", "/cagenut/v1/bulk/"+id, nil)
+		return now.Run.Pending == 0
+	})
+	if now.Run.Done != nodes || now.Run.Refused != 0 {
+		t.Errorf("the run ended with %+v", now.Run)
+	}
+	if available := len(must[struct{ Nodes []nodeDoc }](a, "GET", "/v1/nodes?provision_state=available", nil).Nodes); available != nodes {
+		t.Errorf("%d nodes are available", available)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"cagenut/node"
 	"cagenut/web/auth"
@@ -254,4 +255,25 @@ func TestHostileNamesOfUsersAreText(t *testing.T) {
 	}
 	s.staff.refuse = &auth.Wrong{}
 	s.do("POST", "/ui/signin", url.Values{"name": {`"><script>alert(1)</script>`}}, nobody).lacks(t, "<script>alert")
+}
+
+func TestEveryWordOfSignInUsersAndAccountIsATextOfTheCatalogue(t *testing.T) {
+	r := newRack()
+	r.speak = speakMarked
+	s := serve(t, r, 0)
+	s.staff.ofFile = true
+	for path, who := range map[string]header{
+		"/ui/signin": nobody, "/ui/signin?lost=1&done=out": nobody, "/ui/users": admin, "/ui/users?done=added": admin, "/ui/users/ann": admin, "/ui/users/jon?done=role": admin,
+		"/ui/users/fia": admin, "/ui/users/ann/remove": admin, "/ui/users/jon/remove": admin, "/ui/account?done=password": admin,
+	} {
+		for _, said := range saidOn(s.get(path, who).body) {
+			rest := withoutData(outside(said))
+			for _, name := range []string{"jon", "ann", "fia"} {
+				rest = strings.ReplaceAll(rest, name, "")
+			}
+			if strings.ContainsFunc(rest, unicode.IsLetter) {
+				t.Errorf("%s says %q, which is no text of the catalogue", path, said)
+			}
+		}
+	}
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -353,8 +354,12 @@ func (s *Store) RackTallies(ctx context.Context, f node.Filter) (map[string]int,
 		K string
 		N int
 	}
-	// The plus keeps the database from reading the nodes themselves along another index.
-	if err := chosen(s.read.WithContext(ctx), f).Select("+rack AS k, COUNT(*) AS n").Group("k").Find(&rows).Error; err != nil {
+	// Where there are conditions, the plus keeps the database from reading the nodes themselves along the index of places.
+	rack := "+rack"
+	if reflect.DeepEqual(f, node.Filter{IncludeChildren: true}) {
+		rack = "rack"
+	}
+	if err := chosen(s.read.WithContext(ctx), f).Select(rack + " AS k, COUNT(*) AS n").Group("k").Find(&rows).Error; err != nil {
 		return nil, fmt.Errorf("count nodes by rack: %w", err)
 	}
 	out := make(map[string]int, len(rows))

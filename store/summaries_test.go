@@ -267,7 +267,7 @@ func TestTalliesCountWhatAFilterChooses(t *testing.T) {
 	hall(t, r, 60)
 	yes, rnd := true, rand.New(rand.NewPCG(1, 2))
 	for _, f := range []node.Filter{
-		{}, {Maintenance: &yes}, {Driver: node.DriverIPMI}, {Healths: []node.Health{""}}, {Silent: true}, {Rack: "R1"}, {Search: "n1"},
+		{}, {IncludeChildren: true}, {Maintenance: &yes}, {Driver: node.DriverIPMI}, {Healths: []node.Health{""}}, {Silent: true}, {Rack: "R1"}, {Search: "n1"},
 		{ProvisionStates: []node.State{node.InspectFailed, node.Enroll}, Search: fmt.Sprint(rnd.IntN(9))},
 	} {
 		all := must(r.Summaries(t.Context(), node.List{Filter: f}))(t).All

@@ -48,7 +48,7 @@ func TestInABrowserPeopleSignInActAndAreSignedOut(t *testing.T) {
 
 	t.Log("a stranger is asked who they are, and a wrong password is a sentence")
 	admin := newWindow(t)
-	admin.do(chromedp.Navigate(a.base + page))
+	admin.do(chromedp.EmulateViewport(1280, 800), chromedp.Navigate(a.base+page))
 	admin.at("/ui/signin")
 	admin.holds(`document.activeElement.id === 'name'`)
 	admin.signIn("admin", "not the password")

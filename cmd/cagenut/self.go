@@ -53,7 +53,7 @@ func (s *self) look(ctx context.Context) (n node.Appliance, err error) {
 	a := s.a
 	n = node.Appliance{
 		At: time.Now(), StartedAt: s.started, Host: a.conductor.Host, Build: build(), Settings: a.shownSettings(), Streams: a.hub.Load(), Inspector: s.inspector(),
-		NoRamdiskURL: a.settings.ramdiskBase() == "", MissingBoot: a.settings.missingBoot(),
+		NoRamdiskURL: a.settings.InspectorURL == "" && a.settings.ramdiskBase() == "", MissingBoot: a.settings.missingBoot(),
 	}
 	reader, err := a.store.Reader()
 	if err != nil {

@@ -180,7 +180,7 @@ func (p *Pages) auditRow(l node.AuditLine) templates.AuditRow {
 		}
 		r.Node.Href = nodeURL(l.NodeUUID)
 		if l.AttemptID != "" {
-			r.Attempt = nodeURL(l.NodeUUID) + "/inspections/" + url.PathEscape(l.AttemptID)
+			r.Attempt = nodeURL(l.NodeUUID) + "/attempts/" + url.PathEscape(l.AttemptID)
 		}
 	}
 	return r

@@ -43,7 +43,7 @@ func TestTheAuditShowsWhoAskedForWhatAndWhatCameOfIt(t *testing.T) {
 		{Audit: node.Audit{ID: 1, At: noon.Add(-48 * time.Hour), Actor: node.System(), Action: "user add", Result: node.AuditAccepted}},
 	}
 	page := serve(t, r, 0).get("/ui/audit")
-	page.has(t, `<a href="/ui/nodes/`+n.UUID+`"><bdi>r07-u21</bdi></a>`, `/ui/nodes/`+n.UUID+`/inspections/`+attempt, "wrong cable", "192.0.2.7", "req-1", "mara", "dashboard",
+	page.has(t, `<a href="/ui/nodes/`+n.UUID+`"><bdi>r07-u21</bdi></a>`, `/ui/nodes/`+n.UUID+`/attempts/`+attempt, "wrong cable", "192.0.2.7", "req-1", "mara", "dashboard",
 		"2026-11-30 14:01:11 UTC", "1 m 00 s ago", gone, "not here any more", "Node is locked by host rack-7.", "an API client", "refused", "&lt;script&gt;", "the appliance")
 	page.lacks(t, "<script>alert", `href="/ui/nodes/`+gone, "Older")
 }

@@ -41,7 +41,10 @@ func TestTheHealthOfServersIsKnownWithoutAsking(t *testing.T) {
 }
 
 func TestTheApplianceTellsOfItselfAndForgetsItsOldAudit(t *testing.T) {
-	a := serveForTest(t, true, func(s *settings) { s.AuditKept = 30; s.KernelURL = "http://user:not-a-real-one@192.0.2.1/kernel?signed=by-nobody" })
+	a := serveForTest(t, true, func(s *settings) {
+		s.AuditKept = 30
+		s.KernelURL = "http://user:not-a-real-one@192.0.2.1/kernel?signed=by-nobody"
+	})
 	self := a.get("/cagenut/v1/appliance")
 	settings := self["settings"].(map[string]any)
 	if settings["audit-kept"] != "30" || settings["kernel-url"] != "http://192.0.2.1/kernel" {

@@ -97,7 +97,7 @@ func (a *api) components(minor int) map[string]*openapi.Schema {
 func refusals() map[int]*openapi.Schema {
 	fault := &openapi.Schema{AnyOf: []*openapi.Schema{openapi.Ref("ErrorMessage"), openapi.Ref("Fault")}}
 	return map[int]*openapi.Schema{
-		0: openapi.Ref("ErrorMessage"), 413: fault, 415: fault, 401: openapi.Ref("SignInRefusal"),
+		0: openapi.Ref("ErrorMessage"), 413: fault, 415: fault, 401: openapi.Ref("SignInRefusal"), 429: openapi.Ref("SignInRefusal"),
 		400: {AnyOf: []*openapi.Schema{openapi.Ref("ErrorMessage"), openapi.Ref("Fault"), openapi.Ref("SignInRefusal")}},
 	}
 }

@@ -156,7 +156,8 @@ func (o Operation) refusals(basic bool) []int {
 		all = append(all, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
 	if basic && !o.Public {
-		all = append(all, http.StatusUnauthorized)
+		// Wrong passwords make the next try wait.
+		all = append(all, http.StatusUnauthorized, http.StatusTooManyRequests)
 		if o.Method != http.MethodGet {
 			all = append(all, http.StatusForbidden)
 		}

@@ -93,7 +93,7 @@ func TestADocumentSaysEverythingOfAnOperation(t *testing.T) {
 	}
 	// 202, what every operation may answer, what one with a name and with a body may, what this one may, and who is not
 	// allowed to.
-	if diff := cmp.Diff([]string{"202", "400", "401", "403", "404", "406", "409", "413", "415"}, slices.Sorted(maps.Keys(put.Responses.Map()))); diff != "" {
+	if diff := cmp.Diff([]string{"202", "400", "401", "403", "404", "406", "409", "413", "415", "429"}, slices.Sorted(maps.Keys(put.Responses.Map()))); diff != "" {
 		t.Errorf("answers (-want +got):\n%s", diff)
 	}
 	if h := put.Responses.Value("202").Value.Headers["Location"]; h == nil || len(put.Responses.Value("202").Value.Content) != 0 {
@@ -108,7 +108,7 @@ func TestADocumentSaysEverythingOfAnOperation(t *testing.T) {
 	if p := list.Parameters.GetByInAndName("query", "author"); p == nil || !p.Required || p.Extensions["x-since"] != "1.4" {
 		t.Errorf("the newer parameter is %v", p)
 	}
-	if diff := cmp.Diff([]string{"200", "400", "401", "406"}, slices.Sorted(maps.Keys(list.Responses.Map()))); diff != "" {
+	if diff := cmp.Diff([]string{"200", "400", "401", "406", "429"}, slices.Sorted(maps.Keys(list.Responses.Map()))); diff != "" {
 		t.Errorf("answers of the list (-want +got):\n%s", diff)
 	}
 	if doc.Paths.Value("/books/{book}").Get.Responses.Value("200").Value.Content["text/plain"] == nil {

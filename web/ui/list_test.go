@@ -166,7 +166,7 @@ func TestEachStateHasACountThatFilters(t *testing.T) {
 		t.Errorf("in the other rack the counts are %q", got)
 	}
 	s.get("/ui?maintenance=true").has(t, `id="count-all">1<`, `id="count-failed">0<`, "R08 (1)", "ipmi (1)", "redfish (0)", "in maintenance (1)", "not in maintenance (62)", "1 node<")
-	s.get("/ui?health=silent").has(t, `id="count-used">1<`, "BMC silent (1)", "Critical (1)", "OK (1)", "1 node<")
+	s.get("/ui?health=silent").has(t, `id="count-used">1<`, "BMC unreachable (1)", "Critical (1)", "OK (1)", "1 node<")
 }
 
 func TestAHeadingSortsAndThenTurnsRound(t *testing.T) {

@@ -165,12 +165,9 @@ func enrolDescribed(f EnrolField) templ.Attributes {
 	if f.Hint || f.Kept {
 		by = append(by, "hint-"+f.Key)
 	}
+	a["aria-describedby"] = strings.Join(append(by, "problem-"+f.Key), " ")
 	if f.Problem != "" {
-		by = append(by, "problem-"+f.Key)
 		a["aria-invalid"] = "true"
-	}
-	if len(by) > 0 {
-		a["aria-describedby"] = strings.Join(by, " ")
 	}
 	if f.Required {
 		a["aria-required"] = "true"

@@ -161,9 +161,12 @@ func (e *enrolPages) tested(c *fiber.Ctx, f enrolForm, result templates.EnrolTes
 	if !scripted(c) {
 		return e.show(c, fiber.StatusOK, f, result)
 	}
-	parts := []templ.Component{fragment(templates.EnrolResult(result)), templates.Said(result.Headline)}
+	parts, fields := []templ.Component{fragment(templates.EnrolResult(result)), templates.Said(result.Headline)}, f.view(ctx)
 	if trusts {
-		parts = append(parts, fragment(templates.EnrolInput(f.view(ctx).Field("fingerprint"))))
+		parts = append(parts, fragment(templates.EnrolInput(fields.Field("fingerprint"))))
+	}
+	for _, field := range fields.Fields {
+		parts = append(parts, fragment(templates.EnrolWrong(field)))
 	}
 	return render(c, fiber.StatusOK, parts...)
 }

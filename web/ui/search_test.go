@@ -102,10 +102,10 @@ func TestFindsThatCannotBeEnrolledSoAreShownWithTheReason(t *testing.T) {
 		want string
 	}{
 		"nothing chosen":        {url.Values{"names": {"bmc-{n}"}}, "Choose at least one"},
-		"a name that is none":   {url.Values{"find": {"https://192.0.2.1"}, "names": {"a b"}}, `id="problem-names"`},
-		"a unit without a rack": {url.Values{"find": {"https://192.0.2.1"}, "unit": {"3"}}, `id="problem-rack"`},
-		"a unit that is none":   {url.Values{"find": {"https://192.0.2.1"}, "unit": {"x"}, "rack": {"R1"}}, `id="problem-unit"`},
-		"a number that is none": {url.Values{"find": {"https://192.0.2.1"}, "first": {"x"}}, `id="problem-first"`},
+		"a name that is none":   {url.Values{"find": {"https://192.0.2.1"}, "names": {"a b"}}, `id="problem-names" class="problem">`},
+		"a unit without a rack": {url.Values{"find": {"https://192.0.2.1"}, "unit": {"3"}}, `id="problem-rack" class="problem">`},
+		"a unit that is none":   {url.Values{"find": {"https://192.0.2.1"}, "unit": {"x"}, "rack": {"R1"}}, `id="problem-unit" class="problem">`},
+		"a number that is none": {url.Values{"find": {"https://192.0.2.1"}, "first": {"x"}}, `id="problem-first" class="problem">`},
 		"an unknown find":       {url.Values{"find": {"https://192.0.2.99"}}, "Choose at least one"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,6 +116,9 @@ func TestFindsThatCannotBeEnrolledSoAreShownWithTheReason(t *testing.T) {
 			a := o.do("POST", at+"/enrol", c.form)
 			if a.status != 400 || len(o.lines) != 0 {
 				t.Errorf("status %d, lines %+v", a.status, o.lines)
+			}
+			if field := strings.TrimSuffix(strings.TrimPrefix(c.want, `id="problem-`), `" class="problem">`); field != c.want && !wrong(a, field) {
+				t.Errorf("nothing is said beside the field %s", field)
 			}
 			a.has(t, c.want, `value="root"`, "Kept for a quarter of an hour")
 			a.lacks(t, "planted-secret")

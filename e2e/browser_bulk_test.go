@@ -133,7 +133,7 @@ func TestManyPeopleWhoAbortAtOnceAreOneAbortAndGetASentenceEach(t *testing.T) {
 func TestAfterAKillABulkRunGoesOn(t *testing.T) {
 	dir := withBootFiles(t)
 	a := serveOn(t, dir)
-	const nodes = 16
+	const nodes = 10
 	for i := range nodes {
 		name := fmt.Sprintf("r1-u%02d", i+1)
 		must[nodeDoc](a, "POST", "/v1/nodes", map[string]any{"name": name, "driver": "fake-hardware", "extra": map[string]any{"rack": "R1", "rack_unit": i + 1}})

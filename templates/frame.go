@@ -20,7 +20,10 @@ func (f Frame) ways() []wayTo {
 	if f.Role != "viewer" {
 		all = append(all, wayTo{href: "/ui/enrol", text: "enrol", keys: "ge"})
 	}
-	all = append(all, wayTo{href: "/ui/audit", text: "audit", keys: "gu"}, wayTo{href: "/ui/appliance", text: "appliance", keys: "ga"})
+	if f.Role != "viewer" {
+		all = append(all, wayTo{href: "/ui/audit", text: "audit", keys: "gu"})
+	}
+	all = append(all, wayTo{href: "/ui/appliance", text: "appliance", keys: "ga"})
 	if f.Role == "admin" && f.User != "" {
 		all = append(all, wayTo{href: "/ui/users", text: "users", keys: "gs"})
 	}

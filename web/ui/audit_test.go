@@ -103,6 +103,7 @@ func TestTheAuditIsNotForViewers(t *testing.T) {
 			}
 		}
 	}
+	s.get("/ui/appliance", header{"X-Test-Role": "viewer"}).lacks(t, `href="/ui/audit"`)
 	r.edit(func() { r.broken = fmt.Errorf("the disk is full") })
 	if a := s.get("/ui/audit.csv"); a.status != 500 {
 		t.Errorf("a file that cannot be read: %d", a.status)

@@ -164,7 +164,7 @@ func TestTheFrameLeadsWhereAPersonMayGo(t *testing.T) {
 		return all, current
 	}
 	for role, want := range map[string]string{
-		"viewer":   "/ui /ui/racks /ui/audit /ui/appliance /ui/help",
+		"viewer":   "/ui /ui/racks /ui/appliance /ui/help",
 		"operator": "/ui /ui/racks /ui/enrol /ui/audit /ui/appliance /ui/help",
 		"admin":    "/ui /ui/racks /ui/enrol /ui/audit /ui/appliance /ui/users /ui/help",
 	} {

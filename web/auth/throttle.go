@@ -1,7 +1,9 @@
 package auth
 
 import (
+	"maps"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 )
@@ -117,22 +119,17 @@ func (t *throttle) right(name, address string) {
 	delete(t.counts, places(name, address)[0])
 }
 
+// makeRoom drops a tenth at once where the memory is full, so that looking for the oldest is not each wrong password's work.
 func (t *throttle) makeRoom(now time.Time) {
 	if len(t.counts) < mostCounted {
 		return
 	}
-	var oldest place
-	var at time.Time
-	for p, c := range t.counts {
-		if now.Sub(c.last) > forgotten {
-			delete(t.counts, p)
-			continue
-		}
-		if at.IsZero() || c.last.Before(at) {
-			oldest, at = p, c.last
-		}
+	maps.DeleteFunc(t.counts, func(_ place, c *count) bool { return now.Sub(c.last) > forgotten })
+	if len(t.counts) < mostCounted {
+		return
 	}
-	if len(t.counts) >= mostCounted {
-		delete(t.counts, oldest)
+	oldestFirst := slices.SortedFunc(maps.Keys(t.counts), func(a, b place) int { return t.counts[a].last.Compare(t.counts[b].last) })
+	for _, p := range oldestFirst[:mostCounted/10] {
+		delete(t.counts, p)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -178,7 +179,15 @@ func (p *Pages) fillInventory(ctx context.Context, n node.Node, v *templates.Nod
 	for _, port := range v.Ports {
 		cables[port.Address] = port.Switch
 	}
-	v.Inventory = p.inventoryView(ctx, i, cables)
+	if v.Inventory = p.inventoryView(ctx, i, cables); v.Inventory == nil {
+		return nil
+	}
+	for at, port := range v.Ports { // what the switch said counts where the port itself knows nothing
+		heard := slices.IndexFunc(v.Inventory.NICs, func(n templates.NICLine) bool { return strings.EqualFold(n.MAC, port.Address) })
+		if port.Switch == "" && heard >= 0 {
+			v.Ports[at].Switch = v.Inventory.NICs[heard].Switch
+		}
+	}
 	return nil
 }
 

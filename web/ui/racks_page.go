@@ -193,9 +193,11 @@ func whyLoose(ctx context.Context, n node.Node) string {
 	if !has || given == nil || given == "" {
 		return templates.T(ctx, "racks.nounit")
 	}
-	text, err := json.Marshal(given)
-	if err != nil {
-		text = []byte("?")
+	var text strings.Builder
+	as := json.NewEncoder(&text)
+	as.SetEscapeHTML(false) // it is shown as text
+	if err := as.Encode(given); err != nil {
+		text.WriteString("?")
 	}
-	return templates.T(ctx, "racks.oddunit", clipped(string(text), 40))
+	return templates.T(ctx, "racks.oddunit", clipped(strings.TrimSpace(text.String()), 40))
 }

@@ -102,7 +102,7 @@ func TestOddPlacesAreShownWhereTheyCanBe(t *testing.T) {
 		"zero":                    {map[string]any{"rack": "R1", "rack_unit": 0}, loose, "rack_unit is 0"},
 		"less than nothing":       {map[string]any{"rack": "R1", "rack_unit": -3}, loose, "rack_unit is -3"},
 		"a half":                  {map[string]any{"rack": "R1", "rack_unit": 1.5}, loose, "rack_unit is 1.5"},
-		"a word":                  {map[string]any{"rack": "R1", "rack_unit": "<b>top</b>"}, loose, "rack_unit is &#34;"},
+		"a word":                  {map[string]any{"rack": "R1", "rack_unit": "<b>top</b>"}, loose, "rack_unit is &#34;&lt;b&gt;top"},
 		"a list":                  {map[string]any{"rack": "R1", "rack_unit": []any{1, 2}}, loose, "rack_unit is [1,2]"},
 		"a long text":             {map[string]any{"rack": "R1", "rack_unit": strings.Repeat("x", 10000)}, loose, "xxx…"},
 		"above every rack":        {map[string]any{"rack": "R1", "rack_unit": 1e9}, loose, "no rack goes up to U1000000000"},

@@ -255,7 +255,11 @@ function ask(html, by) {
   enliven(dialog)
   if (!dialog.open) dialog.showModal()
 }
-dialog.addEventListener('close', () => { dialog.replaceChildren(); ($(opener) ?? content).focus({ preventScroll: true }) })
+// The browser gives the focus back to the element that had it; that may be gone, or be drawn anew.
+dialog.addEventListener('close', () => {
+  dialog.replaceChildren()
+  if (document.activeElement === document.body) ($(opener) ?? content).focus({ preventScroll: true })
+})
 
 // askAt shows the answer of an address in the dialog; native is what happens where that cannot be.
 async function askAt(address, how, by, native) {

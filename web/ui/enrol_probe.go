@@ -70,7 +70,7 @@ func failedTest(ctx context.Context, err error) (t templates.EnrolTest, known bo
 	case errors.Is(err, node.ErrCredentials):
 		t.Headline, t.Text = templates.T(ctx, "enrol.test.credentials"), templates.T(ctx, "enrol.test.credentials.next")
 	case errors.As(err, &unreachable):
-		t.Headline, t.Text = templates.T(ctx, troubleKey(unreachable)), ended(unreachable.Error())
+		t.Headline, t.Text = templates.T(ctx, "enrol.trouble."+troubleKey(unreachable)), ended(unreachable.Error())
 		if c, ok := conductor.Untrusted(err); ok {
 			t.Certificate = &templates.EnrolCertificate{Fingerprint: spelt(c.Fingerprint), Subject: c.Subject, Issuer: c.Issuer, Until: c.NotAfter.UTC().Format("2006-01-02")}
 		}
@@ -90,14 +90,14 @@ func failedTest(ctx context.Context, err error) (t templates.EnrolTest, known bo
 func troubleKey(u *node.Unreachable) string {
 	switch u.Trouble {
 	case node.TroubleName, node.TroubleRoute, node.TroubleRefused, node.TroubleSilence, node.TroubleCertificate, node.TroublePin, node.TroubleScheme, node.TroubleForeign, node.TroubleBusy:
-		return "enrol.trouble." + string(u.Trouble)
+		return string(u.Trouble)
 	case node.TroubleOldTLS:
-		return "enrol.trouble.old-tls"
+		return "old-tls"
 	}
 	if u.Timeout {
-		return "enrol.trouble.silence"
+		return "silence"
 	}
-	return "enrol.trouble.other"
+	return "other"
 }
 
 // spelt is a fingerprint as BMCs and browsers show it, so that it can be compared by eye.

@@ -192,17 +192,18 @@ type findForm struct {
 }
 
 func (f findForm) fields(ctx context.Context) []templates.EnrolField {
-	choose := func(values []string, chosen, text string) (out []templates.Option) {
-		for _, v := range values {
-			out = append(out, templates.Option{Value: v, Label: templates.T(ctx, text+v), Selected: v == chosen})
-		}
-		return out
+	var prefer, trust []templates.Option
+	for _, v := range []string{node.DriverRedfish, node.DriverIPMI} {
+		prefer = append(prefer, templates.Option{Value: v, Label: templates.T(ctx, "enrol.prefer."+v), Selected: v == f.prefer})
+	}
+	for _, v := range []string{"pin", "verify", "none"} {
+		trust = append(trust, templates.Option{Value: v, Label: templates.T(ctx, "enrol.trust."+v), Selected: v == f.trust})
 	}
 	all := []templates.EnrolField{
 		{Key: "user", Kind: "text", Value: f.user, Max: 255, Complete: "off"},
 		{Key: "password", Kind: "password", Max: mostPassword, Complete: "new-password", Kept: f.kept != ""},
-		{Key: "prefer", Kind: "select", Options: choose([]string{node.DriverRedfish, node.DriverIPMI}, f.prefer, "enrol.prefer.")},
-		{Key: "trust", Kind: "select", Options: choose([]string{"pin", "verify", "none"}, f.trust, "enrol.trust.")},
+		{Key: "prefer", Kind: "select", Options: prefer},
+		{Key: "trust", Kind: "select", Options: trust},
 		{Key: "names", Kind: "text", Value: f.names, Max: 100, Complete: "off", Hint: true},
 		{Key: "first", Kind: "number", Value: f.first, Max: 5, Complete: "off"},
 		{Key: "rack", Kind: "text", Value: f.rack, Max: 100, Complete: "off"},

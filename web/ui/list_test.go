@@ -17,7 +17,7 @@ import (
 
 // rows are the names in the list, in their order.
 func (a answer) rows() (names []string) {
-	for _, m := range regexp.MustCompile(`(?s)<th role="rowheader" scope="row">(?:<input[^>]*>)?\s*<a href="[^"]*">([^<]*)</a>`).FindAllStringSubmatch(a.body, -1) {
+	for _, m := range regexp.MustCompile(`(?s)<th role="rowheader">(?:<input[^>]*>)?\s*<a href="[^"]*">([^<]*)</a>`).FindAllStringSubmatch(a.body, -1) {
 		names = append(names, m[1])
 	}
 	return names

@@ -82,11 +82,16 @@ func hostileRack(t *testing.T) (a *appliance, paths []string) {
 	newest := a.attempts("reports")[0].ID
 	logs := "/ui/nodes/reports/attempts/" + newest + "/logs"
 	paths = append(paths, logs, logs+"/file?name="+url.QueryEscape(hostileFile), "/ui/nodes/reports/reapply")
-	for _, m := range must[struct{ Machines []struct{ UUID string } }](a, "GET", "/cagenut/v1/discovered", nil).Machines {
+	for _, m := range must[struct{ Discovered []struct{ UUID string } }](a, "GET", "/cagenut/v1/discovered", nil).Discovered {
 		paths = append(paths, "/ui/discovered/"+m.UUID)
 	}
-	for _, r := range must[struct{ Runs []struct{ UUID string } }](a, "GET", "/cagenut/v1/bulk", nil).Runs {
-		paths = append(paths, "/ui/bulk/"+r.UUID)
+	for _, r := range must[struct{ Runs []struct{ ID string } }](a, "GET", "/cagenut/v1/bulk", nil).Runs {
+		paths = append(paths, "/ui/bulk/"+r.ID)
+	}
+	for _, kind := range []string{"/ui/discovered/", "/ui/bulk/", "/ui/nodes/reports/attempts/", "/ui/enrol/import/"} {
+		if !slices.ContainsFunc(paths, func(p string) bool { return strings.HasPrefix(p, kind) && p != kind }) {
+			t.Errorf("there is no page below %s", kind)
+		}
 	}
 	return a, paths
 }

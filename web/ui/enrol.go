@@ -60,6 +60,8 @@ func (p *Pages) registerEnrol(r fiber.Router) {
 	r.Get(enrolURL, operators(p, e.form))
 	r.Post(enrolURL, operators(p, e.save))
 	r.Post(testURL, operators(p, e.test))
+	// A form's answer may stand at this address: who comes back to it finds the form.
+	r.Get(testURL, operators(p, func(c *fiber.Ctx) error { return c.Redirect(enrolURL, fiber.StatusSeeOther) }))
 	r.Get(runsURL+"/:run", operators(p, e.run))
 	e.registerImport(r)
 	e.registerSearch(r)
@@ -171,9 +173,10 @@ func (e *enrolPages) tested(c *fiber.Ctx, f enrolForm, result templates.EnrolTes
 	return render(c, fiber.StatusOK, parts...)
 }
 
-// changedEnrolment is what news of a search or a run mean for who looks at it; false for those of others.
+// changedEnrolment is what news of a search or a run mean for who looks at it; false for those of others. As the pages, it is
+// for those who may act.
 func (p *Pages) changedEnrolment(ctx context.Context, v live.View) ([]templ.Component, bool) {
-	if p.o.Enrolling == nil || v.Run == "" {
+	if p.o.Enrolling == nil || v.Run == "" || !v.Act {
 		return nil, false
 	}
 	e := &enrolPages{Pages: p}

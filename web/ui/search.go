@@ -29,6 +29,12 @@ func (e *enrolPages) registerSearch(r fiber.Router) {
 	r.Get(searchURL+"/:search", operators(p, e.searchPage))
 	r.Post(searchURL+"/:search/cancel", operators(p, e.cancelSearch))
 	r.Post(searchURL+"/:search/enrol", operators(p, e.enrolFinds))
+	// A form's answer may stand at these addresses: who comes back to one finds the search.
+	for _, form := range []string{"cancel", "enrol"} {
+		r.Get(searchURL+"/:search/"+form, operators(p, func(c *fiber.Ctx) error {
+			return c.Redirect(searchURL+"/"+c.Params("search"), fiber.StatusSeeOther)
+		}))
+	}
 }
 
 // searchForm leads to the newest search, or draws the form where there is none.
@@ -288,6 +294,9 @@ func (f findForm) lines(ctx context.Context, s conductor.Search, chosen map[stri
 			f.problems["names"] = ended(err.Error())
 		}
 		out = append(out, conductor.EnrolLine{Enrolment: f.enrolment(find, name, at), Label: findView(ctx, find).Address, Find: find.Key()})
+	}
+	if last := unit + len(out) - 1; unit > 0 && last > node.TallestRack && f.problems["unit"] == "" {
+		f.problems["unit"] = templates.T(ctx, "enrol.problem.units", len(out), last, node.TallestRack)
 	}
 	return out
 }

@@ -1,0 +1,65 @@
+package ui_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"cagenut/conductor"
+	"cagenut/node"
+)
+
+// G56: what a viewer may not see on a page comes to them by no stream either.
+func TestViewersHearNothingOfSearchesAndEnrolments(t *testing.T) {
+	o := openOffice(t)
+	ended(o, found("192.0.2.1"))
+	run := node.NewUUID()
+	o.change(func() {
+		o.run = conductor.EnrolRun{ID: run, Total: 2, StartedAt: noon, Results: []conductor.EnrolResult{{Label: "2: 192.0.2.2", Refused: "It is there."}}}
+	})
+	for id, secret := range map[string]string{o.search.ID: "192.0.2.1", run: "192.0.2.2"} {
+		at := "/ui/events?view=run&run=" + id + "&after=" + o.hub.Position()
+		_, acts := o.stream(at)
+		_, looks := o.stream(at, header{"X-Test-Role": "viewer"})
+		o.rack.notices <- node.Notice{NodeUUID: id, Run: true}
+		until(t, acts, secret)
+		o.rack.notices <- node.Notice{} // something was dropped: every page is told to begin anew
+		for looks.Scan() {
+			if strings.Contains(looks.Text(), secret) {
+				t.Errorf("a viewer hears %q", looks.Text())
+			}
+			if strings.Contains(looks.Text(), "event: ") && !strings.Contains(looks.Text(), "event: fragment") {
+				break
+			}
+		}
+	}
+}
+
+func TestWhoComesBackToAnAddressOfTheEnrolmentFindsItsPage(t *testing.T) {
+	o := openOffice(t)
+	id := node.NewUUID()
+	for from, to := range map[string]string{
+		"/ui/enrol/test": "/ui/enrol", "/ui/enrol/search/" + id + "/cancel": "/ui/enrol/search/" + id, "/ui/enrol/search/" + id + "/enrol": "/ui/enrol/search/" + id,
+	} {
+		if a := o.get(from); a.status != 303 || a.location != to {
+			t.Errorf("%s: %d to %q", from, a.status, a.location)
+		}
+		if a := o.get(from, header{"X-Test-Role": "viewer"}); a.status != 403 {
+			t.Errorf("%s: a viewer gets %d", from, a.status)
+		}
+	}
+}
+
+func TestUnitsThatCountUpStayInTheRack(t *testing.T) {
+	o := openOffice(t)
+	at := ended(o, found("192.0.2.1"), found("192.0.2.2"))
+	form := url.Values{"find": {"https://192.0.2.1", "https://192.0.2.2"}, "rack": {"R7"}, "unit": {"100"}}
+	if a := o.do("POST", at+"/enrol", form); a.status != 400 || !wrong(a, "unit") || len(o.lines) != 0 {
+		t.Errorf("two servers from the highest unit on: %d, %d lines", a.status, len(o.lines))
+	}
+	form.Set("unit", "99")
+	o.change(func() { o.lines = nil })
+	if a := o.do("POST", at+"/enrol", form); a.status != 303 || len(o.lines) != 2 {
+		t.Errorf("the two highest units: %d, %d lines", a.status, len(o.lines))
+	}
+}

@@ -32,8 +32,8 @@ type BulkRequest struct {
 	ID     string // UUID of the run; "" for a new one
 	Action node.BulkAction
 	Choice node.BulkChoice
-	// Seen are the attempts that the caller saw, by node; an abort stops no other. Those of the nodes that are not in it are
-	// the ones that they have at the moment of the request.
+	// Seen are the attempts that the caller saw, by node; an abort stops no other, and none of a node that is not in it. nil:
+	// they are the ones of the moment of the request.
 	Seen map[string]string
 	// RetryOf is a run that this one repeats. Without a choice it is of that run's refused nodes, with the attempts that were
 	// seen for it, its Action, its Reason and its KeepPowerOn.
@@ -127,8 +127,8 @@ func (c *Conductor) candidate(n node.Node, req BulkRequest) BulkCandidate {
 	out := BulkCandidate{Node: n}
 	if req.Action == node.BulkAbort {
 		out.Attempt = n.AttemptID
-		if seen := req.Seen[n.UUID]; seen != "" {
-			out.Attempt = seen
+		if req.Seen != nil {
+			out.Attempt = req.Seen[n.UUID]
 		}
 	}
 	out.Why = c.refusesBulk(n, out.Attempt, req.Action)
@@ -140,7 +140,7 @@ func (c *Conductor) candidate(n node.Node, req BulkRequest) BulkCandidate {
 func (c *Conductor) refusesBulk(n node.Node, attempt string, a node.BulkAction) error {
 	switch {
 	case a.Verb() != "":
-		return c.refusesVerb(n, ProvisionRequest{Target: string(a), Attempt: attempt})
+		return c.refusesVerb(n, ProvisionRequest{Target: string(a), Attempt: attempt, Unattempted: a == node.BulkAbort && attempt == ""})
 	case a.Power() != "":
 		if err := refusesPower(n, a.Power()); err != nil {
 			return err

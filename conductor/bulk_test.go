@@ -118,7 +118,7 @@ func TestABulkAbortStopsNoLaterAttemptThanTheOneThatWasSeen(t *testing.T) {
 	seen := second.AttemptID
 	w.must(w.ask(second, node.Abort))
 	second, _ = w.inspected(second)
-	run, err := w.StartBulk(t.Context(), presser(), conductor.BulkRequest{Action: node.BulkAbort, Choice: idents(first, second), Seen: map[string]string{second.UUID: seen}})
+	run, err := w.StartBulk(t.Context(), presser(), conductor.BulkRequest{Action: node.BulkAbort, Choice: idents(first, second), Seen: map[string]string{first.UUID: first.AttemptID, second.UUID: seen}})
 	w.must(err)
 	// Of the first one the attempt ends between the press and the job.
 	w.must(w.ask(first, node.Abort))
@@ -128,6 +128,32 @@ func TestABulkAbortStopsNoLaterAttemptThanTheOneThatWasSeen(t *testing.T) {
 	for i, n := range []node.Node{first, second} {
 		same(t, "the refusal", results[i].Refusal, node.RefusedStale)
 		same(t, "the later attempt", w.node(n).ProvisionState, node.InspectWait)
+	}
+}
+
+// A node that nobody had inspected when it was chosen has nothing to abort, whatever begins on it later.
+func TestABulkAbortStopsNoAttemptWhereNoneWasSeen(t *testing.T) {
+	for when, start := range map[string]func(*world, node.Node) (node.BulkRun, error){
+		"between the question and the press": func(w *world, n node.Node) (node.BulkRun, error) {
+			w.inspected(n)
+			return w.StartBulk(t.Context(), presser(), conductor.BulkRequest{Action: node.BulkAbort, Choice: idents(n), Seen: map[string]string{}})
+		},
+		"between the request and the job": func(w *world, n node.Node) (node.BulkRun, error) {
+			run, err := w.StartBulk(t.Context(), presser(), conductor.BulkRequest{Action: node.BulkAbort, Choice: idents(n)})
+			w.inspected(n)
+			return run, err
+		},
+	} {
+		t.Run(when, func(t *testing.T) {
+			w := newWorld(t, conductor.Settings{})
+			n := w.enrolled(node.Manageable, "agent")
+			run, err := start(w, n)
+			w.must(err)
+			w.work("", node.JobBulk)
+			_, results := w.bulkRun(run.ID)
+			same(t, "the refusal", results[0].Refusal, node.RefusedStale)
+			same(t, "the inspection", w.node(n).ProvisionState, node.InspectWait)
+		})
 	}
 }
 
@@ -272,7 +298,7 @@ func TestAPlanSaysWhoCanTakeTheActionAndWhyOthersCannot(t *testing.T) {
 	retired := w.enrolled(node.Manageable, "agent")
 	_, err := w.change(retired, func(n *node.Node) { n.Retired = true })
 	w.must(err)
-	seen := map[string]string{stale.UUID: node.NewUUID()}
+	seen := map[string]string{waits.UUID: waits.AttemptID, stale.UUID: node.NewUUID()}
 	all := idents(waits, stale, idle, held, retired)
 	all.Idents = append(all.Idents, "nobody")
 	const can = node.Refusal("")

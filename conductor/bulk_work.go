@@ -125,7 +125,9 @@ func (w *bulkWork) work(ctx context.Context, r node.BulkResult) {
 func (c *Conductor) carryOutBulk(ctx context.Context, run node.BulkRun, r node.BulkResult) error {
 	switch {
 	case run.Action.Verb() != "":
-		return c.SetProvisionState(ctx, run.Actor, r.Node, ProvisionRequest{Target: string(run.Action), Attempt: r.Attempt, Reason: run.Reason, KeepPowerOn: run.KeepPowerOn})
+		return c.SetProvisionState(ctx, run.Actor, r.Node, ProvisionRequest{
+			Target: string(run.Action), Attempt: r.Attempt, Unattempted: run.Action == node.BulkAbort && r.Attempt == "", Reason: run.Reason, KeepPowerOn: run.KeepPowerOn,
+		})
 	case run.Action.Power() != "":
 		return c.SetPower(ctx, run.Actor, r.Node, PowerRequest{Target: string(run.Action)})
 	}

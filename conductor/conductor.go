@@ -89,8 +89,9 @@ type ProvisionRequest struct {
 	Arguments []string
 
 	// Attempt is the attempt that the caller saw; *node.Stale when it is not the node's any more. "" for callers that
-	// decide by state alone (the REST API).
+	// decide by state alone (the REST API), and, with Unattempted, for those who saw that there had been none.
 	Attempt     string
+	Unattempted bool
 	Reason      string
 	KeepPowerOn bool
 }

@@ -77,7 +77,7 @@ func tooOld(minor, since int) bool { return minor != 0 && minor < since }
 
 // allowed is step 4 of contract.md §2.3, after the check that the caller speaks of the attempt that is there.
 func allowed(n node.Node, verb node.Event, req ProvisionRequest) error {
-	if req.Attempt != "" && req.Attempt != n.AttemptID {
+	if req.Attempt != n.AttemptID && (req.Attempt != "" || req.Unattempted) {
 		return &node.Stale{Node: n.UUID, Seen: req.Attempt, Now: n.ProvisionState}
 	}
 	_, err := n.ProvisionState.Next(verb)

@@ -150,12 +150,15 @@ func (e *Unreachable) Unwrap() error { return e.Err }
 // Stale says that the caller decided on a page that showed an earlier attempt: nothing was done (409).
 type Stale struct {
 	Node     string
-	Seen     string // attempt id that the page carried
+	Seen     string // attempt id that the page carried; "" where there had been none
 	Now      State
 	EndedBy  string // who ended the attempt that was seen, when that is known
 	EndedHow Outcome
 }
 
 func (e *Stale) Error() string {
+	if e.Seen == "" {
+		return fmt.Sprintf("An inspection of node %s has begun since; it is in state %q.", e.Node, e.Now)
+	}
 	return fmt.Sprintf("Node %s is no longer in inspection attempt %s; it is in state %q.", e.Node, e.Seen, e.Now)
 }

@@ -63,7 +63,7 @@ func (r *rack) plan(req conductor.BulkRequest) (conductor.BulkRequest, []conduct
 func (r *rack) candidate(n node.Node, req conductor.BulkRequest) conductor.BulkCandidate {
 	b := conductor.BulkCandidate{Node: n}
 	if req.Action == node.BulkAbort {
-		if b.Attempt = n.AttemptID; req.Seen[n.UUID] != "" {
+		if b.Attempt = n.AttemptID; req.Seen != nil {
 			b.Attempt = req.Seen[n.UUID]
 		}
 	}

@@ -24,6 +24,8 @@ type Inspections interface {
 	HowFar(ctx context.Context, a node.Attempt) ([]node.Sign, string, error)
 	// Reapply works up a node's report once more; data nil takes the newest that is kept.
 	Reapply(ctx context.Context, actor node.Actor, ident string, data []byte) error
+	// RamdiskLogs are an attempt's logs as they came.
+	RamdiskLogs(ctx context.Context, ident, attempt string) (node.RamdiskLogs, error)
 	// RamdiskLogFiles lists the files; what could be read of a broken archive comes with a *node.Invalid.
 	RamdiskLogFiles(ctx context.Context, ident, attempt string) ([]node.LogFile, error)
 	RamdiskLogFile(ctx context.Context, ident, attempt, name string) ([]byte, error)
@@ -41,6 +43,8 @@ func (p *Pages) registerInspections(r fiber.Router) {
 	r.Get("/ui/nodes/:ident/attempts/:attempt", p.attemptPage)
 	r.Get("/ui/nodes/:ident/attempts/:attempt/logs", p.logs)
 	r.Get("/ui/nodes/:ident/attempts/:attempt/logs/file", p.logFile)
+	r.Get("/ui/nodes/:ident/attempts/:attempt/logs/file/whole", p.wholeLogFile)
+	r.Get("/ui/nodes/:ident/attempts/:attempt/logs/archive", p.logArchive)
 	r.Get("/ui/nodes/:ident/reapply", p.confirmReapply)
 	r.Post("/ui/nodes/:ident/reapply", p.reapply)
 }

@@ -23,11 +23,6 @@ const textShown = 1 << 20
 // logsURL is the address of the list of files in an attempt's logs.
 func logsURL(n node.Node, attempt string) string { return attemptURL(n, attempt) + "/logs" }
 
-// logsAPI is the same of the API, which sends files as they are.
-func logsAPI(n node.Node, attempt string) string {
-	return "/cagenut/v1/nodes/" + n.UUID + "/attempts/" + attempt + "/logs"
-}
-
 func (p *Pages) logs(c *fiber.Ctx) error {
 	n, id, err := p.attemptNamed(c)
 	if err != nil {
@@ -37,7 +32,7 @@ func (p *Pages) logs(c *fiber.Ctx) error {
 	files, err := p.o.Conductor.RamdiskLogFiles(ctx, n.UUID, id)
 	v := templates.Logs{
 		Frame: p.frame(c, templates.T(ctx, "logs.of", n.Label()), ""), Name: n.Label(), Href: nodeURL(n.Label()), Place: place(n),
-		Attempt: attemptURL(n, id), Archive: logsAPI(n, id) + "/archive",
+		Attempt: attemptURL(n, id), Archive: logsURL(n, id) + "/archive",
 	}
 	var broken *node.Invalid
 	switch {
@@ -70,7 +65,7 @@ func (p *Pages) logFile(c *fiber.Ctx) error {
 	}
 	v := templates.LogText{
 		Frame: p.frame(c, templates.T(ctx, "logs.fileof", name, n.Label()), ""), Name: n.Label(), Href: nodeURL(n.Label()), Place: place(n), File: name, Problem: problem,
-		Logs: logsURL(n, id), Whole: logsAPI(n, id) + "/file?name=" + url.QueryEscape(name), Archive: logsAPI(n, id) + "/archive",
+		Logs: logsURL(n, id), Whole: logsURL(n, id) + "/file/whole?name=" + url.QueryEscape(name), Archive: logsURL(n, id) + "/archive",
 	}
 	if len(content) > textShown {
 		v.Cut = templates.T(ctx, "logs.cut", fileSize(ctx, textShown), fileSize(ctx, int64(len(content))))

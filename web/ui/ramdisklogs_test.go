@@ -12,7 +12,7 @@ import (
 
 // Issue 5, point 2: the logs of an attempt are listed, read and taken away.
 func TestTheLogsOfAnAttempt(t *testing.T) {
-	r, n := inspectedRack()
+	r, _ := inspectedRack()
 	r.edit(func() {
 		r.kept.files = map[string]map[string]string{newest: {
 			"journal": "line 1\r\nline\t2 <b>&\n\x00\x1b[31m\u202e\xff", "var/log/a b&c.log": strings.Repeat("x", 3000), "empty": "", "big": strings.Repeat("é", 700_000),
@@ -20,10 +20,9 @@ func TestTheLogsOfAnAttempt(t *testing.T) {
 	})
 	s := serve(t, r, 0)
 	at := "/ui/nodes/r07-u21/attempts/" + newest
-	api := "/cagenut/v1/nodes/" + n.UUID + "/attempts/" + newest + "/logs"
 	s.get(at).has(t, `href="`+at+`/logs">Read the logs`)
 	list := s.get(at+"/logs", viewer)
-	list.has(t, `href="`+at+`/logs/file?name=journal">journal</a>`, "3 KiB", "0 bytes", "1.3 MiB", `href="`+api+`/archive" download`, `href="`+at+`">The inspection`)
+	list.has(t, `href="`+at+`/logs/file?name=journal">journal</a>`, "3 KiB", "0 bytes", "1.3 MiB", `href="`+at+`/logs/archive" download`, `href="`+at+`">The inspection`)
 	odd := regexp.MustCompile(`href="([^"]*)">var/log/a b&amp;c.log<`).FindStringSubmatch(list.body)
 	if odd == nil {
 		t.Fatal("a file with an odd name has no link")
@@ -33,8 +32,16 @@ func TestTheLogsOfAnAttempt(t *testing.T) {
 	}
 
 	journal := s.get(at + "/logs/file?name=journal")
-	journal.has(t, "<code>line 1\nline\t2 &lt;b&gt;&amp;\n\uFFFD\uFFFD[31m\uFFFD\uFFFD</code>", `href="`+api+`/file?name=journal"`, `href="`+api+`/archive" download`, "<h1><bdi>journal</bdi></h1>")
+	journal.has(t, "<code>line 1\nline\t2 &lt;b&gt;&amp;\n\uFFFD\uFFFD[31m\uFFFD\uFFFD</code>", `href="`+at+`/logs/file/whole?name=journal"`, `href="`+at+`/logs/archive" download`, "<h1><bdi>journal</bdi></h1>")
 	journal.lacks(t, "These are the first")
+	whole := s.get(at + "/logs/file/whole?name=journal")
+	if kind := whole.header.Get("Content-Type"); kind != "text/plain; charset=utf-8" || whole.header.Get("X-Content-Type-Options") != "nosniff" || whole.body != "line 1\r\nline\t2 <b>&\n\x00\x1b[31m\u202e\uFFFD" {
+		t.Errorf("the whole file is %s %q", kind, whole.body)
+	}
+	archive := s.get(at+"/logs/archive", viewer)
+	if as := archive.header.Get("Content-Disposition"); archive.body != "archive of "+newest || as != `attachment; filename="ramdisk-logs-`+newest+`.tar.gz"` {
+		t.Errorf("the archive is %q as %s", archive.body, as)
+	}
 	s.get(at+"/logs/file?name=empty").has(t, english("logs.empty"))
 
 	t.Log("of a long one the first MiB, in whole characters")

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -121,6 +122,26 @@ func (d *desk) CancelSearch(context.Context, node.Actor, string) error {
 	d.stopped++
 	d.search.EndedAt, d.search.Cancelled = noon, true
 	return nil
+}
+
+// change changes what the desk says while pages are open.
+func (d *desk) change(f func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f()
+}
+
+// said are the enrolments that were asked about, made and begun so far.
+func (d *desk) said() (asked, enrolled []conductor.Enrolment, lines []conductor.EnrolLine) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.asked), slices.Clone(d.enrolled), slices.Clone(d.lines)
+}
+
+// begunLines is how many lines are being enrolled.
+func (d *desk) begunLines() int {
+	_, _, lines := d.said()
+	return len(lines)
 }
 
 // office is the dashboard with a desk, and a clock that the test sets; the header X-Test-User stands for signing in as another.

@@ -68,7 +68,8 @@ func TestTheFormMakesTheNodeThatItSays(t *testing.T) {
 	if a.status != 303 || a.location != "/ui/nodes/r07-u21?done=enrolled" {
 		t.Fatalf("%d to %s\n%s", a.status, a.location, a.body)
 	}
-	x := o.enrolled[0]
+	_, enrolled, _ := o.said()
+	x := enrolled[0]
 	if x.Node.UUID != form.Get("uuid") || x.Node.Interfaces.Inspect != "agent" || x.Node.Description != "the one by the door" || !x.Check || len(x.MACs) != 2 {
 		t.Errorf("the enrolment is %+v", x)
 	}
@@ -76,12 +77,17 @@ func TestTheFormMakesTheNodeThatItSays(t *testing.T) {
 	if fmt.Sprint(x.Node.DriverInfo) != fmt.Sprint(want) || fmt.Sprint(x.Node.Extra) != "map[rack:R07 rack_unit:21 rack_units:2]" {
 		t.Errorf("driver_info %v, extra %v", x.Node.DriverInfo, x.Node.Extra)
 	}
-	if actor := o.actors[0]; actor.User != "jon" || actor.Source != node.SourceUI {
+	var actor node.Actor
+	o.change(func() { actor = o.actors[0] })
+	if actor.User != "jon" || actor.Source != node.SourceUI {
 		t.Errorf("by %+v", actor)
 	}
 	t.Log("a second press finds the node made, and makes no other")
-	if a := o.do("POST", "/ui/enrol", form); a.status != 303 || len(o.enrolled) != 1 {
-		t.Errorf("the second press: %d, %d nodes", a.status, len(o.enrolled))
+	if a := o.do("POST", "/ui/enrol", form); a.status != 303 {
+		t.Errorf("the second press: %d", a.status)
+	}
+	if _, enrolled, _ := o.said(); len(enrolled) != 1 {
+		t.Errorf("there are %d nodes", len(enrolled))
 	}
 }
 
@@ -180,13 +186,17 @@ func TestWithoutAScriptThePasswordIsAskedForOnce(t *testing.T) { // WCAG 3.3.7
 		_ = name
 		o.do("POST", "/ui/enrol/test", form, who)
 	}
-	for i, x := range o.asked[1:] {
+	asked, _, _ := o.said()
+	for i, x := range asked[1:] {
 		if _, there := x.Node.DriverInfo["redfish_password"]; there {
 			t.Errorf("request %d of another person used the password", i)
 		}
 	}
-	if a := o.do("POST", "/ui/enrol", form); a.status != 303 || o.enrolled[0].Node.DriverInfo["redfish_password"] != "planted-secret" {
-		t.Errorf("%d, driver_info %v", a.status, o.enrolled)
+	if a := o.do("POST", "/ui/enrol", form); a.status != 303 {
+		t.Errorf("%d", a.status)
+	}
+	if _, enrolled, _ := o.said(); enrolled[0].Node.DriverInfo["redfish_password"] != "planted-secret" {
+		t.Errorf("the node has %v", enrolled[0].Node.DriverInfo)
 	}
 	t.Log("once the node has it, it is forgotten; and so it is after a while")
 	o.do("POST", "/ui/enrol/test", form)
@@ -195,7 +205,8 @@ func TestWithoutAScriptThePasswordIsAskedForOnce(t *testing.T) { // WCAG 3.3.7
 	late := o.do("POST", "/ui/enrol/test", filled("kept", hiddenField(again.body, "kept"), "password", ""))
 	late.lacks(t, "Kept for a quarter of an hour")
 	for _, i := range []int{3, 5} {
-		if _, there := o.asked[i].Node.DriverInfo["redfish_password"]; there {
+		asked, _, _ := o.said()
+		if _, there := asked[i].Node.DriverInfo["redfish_password"]; there {
 			t.Errorf("request %d still had the password", i)
 		}
 	}
@@ -218,13 +229,14 @@ func TestACertificateThatNobodyTrustsCanBeTrustedWithAPress(t *testing.T) {
 	if print == nil {
 		t.Fatalf("there is no fingerprint in\n%s", a.body)
 	}
-	o.refuse = nil
+	o.change(func() { o.refuse = nil })
 	pressed := filled("trust", print[1])
 	for name, headers := range map[string][]header{"with the script the field is filled in": {script}, "without it the form is drawn with it": nil} {
 		a := o.do("POST", "/ui/enrol/test", pressed, headers...)
 		t.Log(name)
 		a.has(t, `id="field-fingerprint"`, `value="`+print[1]+`"`, "takes user and password")
-		if got := o.asked[len(o.asked)-1].Node.DriverInfo["redfish_certificate_sha256"]; got != print[1] {
+		asked, _, _ := o.said()
+		if got := asked[len(asked)-1].Node.DriverInfo["redfish_certificate_sha256"]; got != print[1] {
 			t.Errorf("asked with %v", got)
 		}
 	}

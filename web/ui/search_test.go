@@ -114,8 +114,8 @@ func TestFindsThatCannotBeEnrolledSoAreShownWithTheReason(t *testing.T) {
 			c.form.Set("password", "planted-secret")
 			c.form.Set("user", "root")
 			a := o.do("POST", at+"/enrol", c.form)
-			if a.status != 400 || len(o.lines) != 0 {
-				t.Errorf("status %d, lines %+v", a.status, o.lines)
+			if _, _, lines := o.said(); a.status != 400 || len(lines) != 0 {
+				t.Errorf("status %d, lines %+v", a.status, lines)
 			}
 			if field := strings.TrimSuffix(strings.TrimPrefix(c.want, `id="problem-`), `" class="problem">`); field != c.want && !wrong(a, field) {
 				t.Errorf("nothing is said beside the field %s", field)

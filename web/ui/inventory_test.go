@@ -21,10 +21,10 @@ func TestTheInventorySaysWhatIsMissing(t *testing.T) {
 	n := r.add("r07-u21", node.Manageable)
 	s := serve(t, r, 0)
 	s.get("/ui/nodes/r07-u21").has(t, english("inventory.none"))
-	r.inventory[n.UUID] = []byte(`{"cpu":{}}`)
+	r.edit(func() { r.inventory[n.UUID] = []byte(`{"cpu":{}}`) })
 	s.get("/ui/nodes/r07-u21").has(t, english("inventory.disksuntold"))
 	for _, odd := range []string{`[]`, `7`, `{`, `{"disks":7,"interfaces":{"a":1},"cpu":[],"memory":"x"}`} {
-		r.inventory[n.UUID] = []byte(odd)
+		r.edit(func() { r.inventory[n.UUID] = []byte(odd) })
 		if a := s.get("/ui/nodes/r07-u21"); a.status != 200 {
 			t.Errorf("%s: %d", odd, a.status)
 		}

@@ -169,12 +169,13 @@ func TestAnEditThatIsRefusedLosesNothingThatWasTyped(t *testing.T) {
 	a.lacks(t, "sesame")
 
 	t.Log("who decided on an earlier version undoes nobody's change")
-	r.refuse = nil
-	r.nodes[0].Version, r.nodes[0].Description = 8, "words of somebody else"
+	r.edit(func() { r.refuse, r.nodes[0].Version, r.nodes[0].Description = nil, 8, "words of somebody else" })
 	a = s.do("POST", path, typed)
-	if a.status != http.StatusConflict || r.nodes[0].Description != "words of somebody else" {
-		t.Errorf("got %d, the node is %+v", a.status, r.nodes[0])
-	}
+	r.edit(func() {
+		if a.status != http.StatusConflict || r.nodes[0].Description != "words of somebody else" {
+			t.Errorf("got %d, the node is %+v", a.status, r.nodes[0])
+		}
+	})
 	a.has(t, escaped(english("edit.stale")), "words of somebody else", `name="version" value="8"`)
 	if a := s.do("POST", path, url.Values{"version": {"8"}, "description": {strings.Repeat("d", 5000)}}); a.status != http.StatusBadRequest {
 		t.Errorf("a giant description: %d", a.status)

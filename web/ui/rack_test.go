@@ -128,10 +128,14 @@ func (r *rack) Node(_ context.Context, ident string) (node.Node, error) {
 }
 
 func (r *rack) Ports(_ context.Context, f node.PortFilter) ([]node.Port, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(r.ports), func(p node.Port) bool { return p.NodeUUID != f.NodeUUID }), nil
 }
 
 func (r *rack) History(_ context.Context, uuid string, p node.Page) ([]node.History, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if !p.Descending || p.Limit == 0 {
 		return nil, errors.New("the history must be newest first and bounded")
 	}
@@ -147,6 +151,8 @@ func (r *rack) History(_ context.Context, uuid string, p node.Page) ([]node.Hist
 }
 
 func (r *rack) Inventory(_ context.Context, uuid string) (node.Inventory, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if b, ok := r.inventory[uuid]; ok {
 		return node.Inventory{NodeUUID: uuid, Inventory: b, CreatedAt: noon.Add(-time.Hour)}, nil
 	}

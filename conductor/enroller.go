@@ -55,6 +55,9 @@ type Enroller struct {
 	mu       sync.Mutex
 	searches []*search
 	runs     []*enrolRun
+
+	// making is held from the look whether a line's server is there until its node is made: of runs that meet, one makes it.
+	making sync.Mutex
 }
 
 // mostWorks is how many searches and runs may wait for Run to begin them.

@@ -2,6 +2,7 @@ package conductor_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -166,5 +167,33 @@ func TestOneBadLineStopsNoneOfTheOthers(t *testing.T) {
 	var missing *node.NotFound
 	if _, err := x.e.EnrolRun(node.NewUUID()); !errors.As(err, &missing) {
 		t.Errorf("an unknown run: %v", err)
+	}
+}
+
+// Two people give the same list, or one presses twice: servers without names are told apart by their BMCs alone.
+func TestRunsThatMeetMakeNoServerTwice(t *testing.T) {
+	x := newEnrolling(t)
+	var lines []conductor.EnrolLine
+	for i := range 50 {
+		lines = append(lines, conductor.EnrolLine{Enrolment: typed("", fmt.Sprintf("192.0.2.%d", i+1)), Label: "a line"})
+	}
+	var ids []string
+	for range 4 {
+		id, err := x.e.EnrolMany(operator, "", lines)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	there := 0
+	for _, id := range ids {
+		for _, r := range x.ran(id).Results {
+			if r.Exists {
+				there++
+			}
+		}
+	}
+	if all := x.nodes(); len(all) != len(lines) || there != 3*len(lines) {
+		t.Errorf("%d nodes were made of %d servers, %d were there already", len(all), len(lines), there)
 	}
 }

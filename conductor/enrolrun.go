@@ -60,15 +60,14 @@ func (e *Enroller) EnrolMany(actor node.Actor, search string, lines []EnrolLine)
 		return "", node.Invalidf("Between one server and %d are enrolled at a time.", MostEnrolled)
 	}
 	r := &enrolRun{r: EnrolRun{ID: node.NewUUID(), By: actor, Search: search, StartedAt: e.c.Clock.Now(), Total: len(lines)}, lines: slices.Clone(lines)}
+	if err := e.begin(func(ctx context.Context) { e.enrolAll(ctx, r) }); err != nil {
+		return "", err // nothing of it is kept, no password either
+	}
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.runs = append(e.runs, r)
 	if len(e.runs) > runsKept {
 		e.runs = slices.Delete(e.runs, 0, len(e.runs)-runsKept)
-	}
-	e.mu.Unlock()
-	if err := e.begin(func(ctx context.Context) { e.enrolAll(ctx, r) }); err != nil {
-		r.end(e.c.Clock.Now())
-		return "", err
 	}
 	return r.r.ID, nil
 }
@@ -101,6 +100,8 @@ func (e *Enroller) enrolAll(ctx context.Context, r *enrolRun) {
 }
 
 func (e *Enroller) enrolLine(ctx context.Context, r *enrolRun, l EnrolLine) EnrolResult {
+	e.making.Lock()
+	defer e.making.Unlock()
 	out := EnrolResult{Label: l.Label, Name: l.Node.Name}
 	there, err := e.isThere(ctx, l.Node)
 	if err != nil {

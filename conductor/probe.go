@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	"slices"
 	"time"
 
 	"cagenut/node"
@@ -57,7 +58,7 @@ func (e *Enroller) ProbeBMC(ctx context.Context, actor node.Actor, x Enrolment) 
 		return err
 	})
 	same, lookErr := e.behind(context.WithoutCancel(ctx), n)
-	if lookErr == nil && len(same) == 0 {
+	if lookErr == nil && !slices.ContainsFunc(same, func(other node.Node) bool { return sameLogin(n, other) }) {
 		e.c.BMCs.Forget(n) // nobody else would log out there
 	}
 	if err != nil {
@@ -67,6 +68,13 @@ func (e *Enroller) ProbeBMC(ctx context.Context, actor node.Actor, x Enrolment) 
 		return Probed{}, err
 	}
 	return p, nil
+}
+
+// sameLogin tells whether two nodes of one BMC ask it as the same user, and so by the same session.
+func sameLogin(a, b node.Node) bool {
+	one, _ := node.Text(a.DriverInfo[a.Driver+"_username"])
+	two, _ := node.Text(b.DriverInfo[b.Driver+"_username"])
+	return a.Driver == b.Driver && one == two
 }
 
 // interrogate reads what tells people whether this is the server that they mean. A BMC that says its power takes the

@@ -43,6 +43,26 @@ func TestATestOfTheConnectionSaysWhichServerItIsAndLeavesNothingBehind(t *testin
 	}
 }
 
+func TestATestWithAnotherUserThanTheNodesLeavesNoLoginBehind(t *testing.T) {
+	x, s := newEnrolling(t), rackOf(t, sim.Options{Servers: 1}).Servers()[0]
+	known := of(s)
+	known.Node.DriverInfo["redfish_username"] = "somebody-else"
+	if _, err := x.e.Enrol(t.Context(), operator, known); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := x.e.ProbeBMC(t.Context(), operator, of(s)); err != nil || len(p.Twins) == 0 {
+		t.Fatalf("%+v, %v", p.Twins, err)
+	}
+	if opened := s.Sessions().Opened; opened != 1 {
+		t.Errorf("%d logins were made", opened)
+	}
+	for deadline := time.Now().Add(10 * time.Second); s.OpenSessions() != 0; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d sessions are left open, and no node ends them", s.OpenSessions())
+		}
+	}
+}
+
 func TestATestOfTheConnectionSaysWhyABMCDoesNotTakeTheSettings(t *testing.T) {
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>Welcome to the printer") }))
 	t.Cleanup(page.Close)

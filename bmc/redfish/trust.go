@@ -15,6 +15,9 @@ import (
 	"cagenut/node"
 )
 
+// largestCA is how large a file with CA certificates may be, in bytes; that of an operating system has some 200 KiB.
+const largestCA = 4 << 20
+
 // trust is how a BMC has to prove who it is, before it gets a password.
 type trust struct {
 	verify string // "true", "false", or the path of a CA file
@@ -96,8 +99,9 @@ func verifySetting(n node.Node) (verify, stamp string, err error) {
 			return strconv.FormatBool(b), "", nil
 		}
 		info, err := os.Stat(v)
-		if err != nil || info.IsDir() {
-			return "", "", node.Invalidf("Invalid value \"%s\" set in driver_info['redfish_verify_ca'] on node %s. The value should be a Boolean or the path of a file with CA certificates that exists.", printable(v), n.UUID)
+		// A device or a pipe would be read for ever.
+		if err != nil || !info.Mode().IsRegular() || info.Size() > largestCA {
+			return "", "", node.Invalidf("Invalid value \"%s\" set in driver_info['redfish_verify_ca'] on node %s. The value should be a Boolean or the path of a file with CA certificates that exists, of at most 4 MiB.", printable(v), n.UUID)
 		}
 		return v, fmt.Sprint(info.Size(), info.ModTime().UnixNano()), nil
 	}

@@ -99,7 +99,11 @@ func (e *enrolPages) save(c *fiber.Ctx) error {
 		f.problems = problems
 		return e.show(c, fiber.StatusBadRequest, f, templates.EnrolTest{})
 	}
-	if _, err := e.o.Store.Node(ctx, x.Node.UUID); err == nil {
+	pressed := func() bool {
+		_, err := e.o.Store.Node(ctx, x.Node.UUID)
+		return err == nil
+	}
+	if pressed() {
 		return c.Redirect(nodeURL(x.Node.UUID)+"?done=enrolled", fiber.StatusSeeOther)
 	}
 	twins, err := e.o.Enrolling.Twins(ctx, x, "")
@@ -108,6 +112,9 @@ func (e *enrolPages) save(c *fiber.Ctx) error {
 	}
 	made, err := e.o.Enrolling.Enrol(ctx, web.Actor(c, node.SourceUI), x)
 	if err != nil {
+		if pressed() { // of two presses at once, the other has made it
+			return c.Redirect(nodeURL(x.Node.UUID)+"?done=enrolled", fiber.StatusSeeOther)
+		}
 		text, known := whyNotAccepted(err)
 		if !known {
 			return err

@@ -50,6 +50,22 @@ func TestWhoComesBackToAnAddressOfTheEnrolmentFindsItsPage(t *testing.T) {
 	}
 }
 
+func TestOfTwoPressesAtOnceBothLeadToTheNode(t *testing.T) {
+	o := openOffice(t)
+	form := filled()
+	o.change(func() {
+		o.meanwhile = func() {
+			o.rack.edit(func() {
+				o.rack.nodes = append(o.rack.nodes, node.Node{UUID: form.Get("uuid"), Name: "r07-u21", Driver: node.DriverRedfish})
+			})
+		}
+		o.refuse = &node.Exists{Text: "A node with name r07-u21 already exists.", Name: true}
+	})
+	if a := o.do("POST", "/ui/enrol", form); a.status != 303 || a.location != "/ui/nodes/"+form.Get("uuid")+"?done=enrolled" {
+		t.Errorf("%d to %q", a.status, a.location)
+	}
+}
+
 func TestUnitsThatCountUpStayInTheRack(t *testing.T) {
 	o := openOffice(t)
 	at := ended(o, found("192.0.2.1"), found("192.0.2.2"))

@@ -38,11 +38,16 @@ type desk struct {
 	begun    []conductor.SearchRequest
 	stopped  int
 	actors   []node.Actor
+	// meanwhile is what others do while a node is being made.
+	meanwhile func()
 }
 
 func (d *desk) Enrol(_ context.Context, actor node.Actor, x conductor.Enrolment) (conductor.Enrolled, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.meanwhile != nil {
+		d.meanwhile()
+	}
 	if d.refuse != nil {
 		return conductor.Enrolled{}, d.refuse
 	}

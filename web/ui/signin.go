@@ -71,7 +71,8 @@ func (p *Pages) signIn(c *fiber.Ctx) error {
 	if err := p.signs(c); err != nil {
 		return err
 	}
-	ctx, name, to := c.UserContext(), c.FormValue("name"), auth.LocalPath(c.FormValue("to"))
+	// Keyboards of phones put a blank behind a word that they complete; no name has one.
+	ctx, name, to := c.UserContext(), strings.TrimSpace(c.FormValue("name")), auth.LocalPath(c.FormValue("to"))
 	err := p.o.SignIn.SignIn(c, name, c.FormValue("password"))
 	if err == nil {
 		return c.Redirect(to, fiber.StatusSeeOther)

@@ -50,7 +50,12 @@ func TestSigningInLeadsBackAndARefusalSaysWhy(t *testing.T) {
 		t.Errorf("%d to %q", a.status, a.location)
 	}
 	s.did(t, "sign in jon with p&<a>ss")
-	form.Set("to", "//evil.example")
+	t.Log("the keyboard of a phone puts a blank behind a name that it completes")
+	form.Set("name", "jon ")
+	form.Set("password", " p&<a>ss ")
+	s.do("POST", "/ui/signin", form, nobody)
+	s.did(t, "sign in jon with p&<a>ss", "sign in jon with  p&<a>ss ")
+	form = url.Values{"name": {"jon"}, "password": {"p&<a>ss"}, "to": {"//evil.example"}}
 	if a := s.do("POST", "/ui/signin", form, nobody); a.location != "/ui" {
 		t.Errorf("leads to %q", a.location)
 	}

@@ -18,7 +18,7 @@ type Row struct {
 	Power            Power
 	PowerLook        string // "on", "off" or "unsure": its sign
 	Health           State  // as the BMC said last; the zero value where nobody knows
-	HealthKey        string // the filter by health that shows it
+	HealthKey        string // the filters by health that show it, by commas
 	BMC              string // address
 	Error            string // last error in one line
 	Driver           string

@@ -12,7 +12,7 @@
 //   [data-pick=ID]            a press on it chooses the checkbox ID; it has data-picked while that is checked
 //   button[hidden][data-copy=ID]  copies the text of ID
 //   a[data-key=K]             is pressed by the key K, or for two letters by one after the other
-//   [data-shown-x=A,B]        a row in it whose data-x is none of these has left the filter, and is greyed
+//   [data-shown-x=A,B]        a row in it of whose data-x=B,C none is among these has left the filter, and is greyed
 //   template[data-said], [data-title], [data-refetch-if=ID], [data-refetch-unless=ID]  fragments that only speak
 //
 // All texts come from the page.
@@ -88,7 +88,8 @@ function swap(old, fresh) {
 function hasLeft(row) {
   return Object.entries(row.parentElement?.dataset ?? {}).some(([name, values]) => {
     if (!name.startsWith('shown') || !values) return false
-    return !values.split(',').includes(row.dataset[name.slice('shown'.length).toLowerCase() || 'state'])
+    const has = row.dataset[name.slice('shown'.length).toLowerCase() || 'state']?.split(',') ?? []
+    return !values.split(',').some(value => has.includes(value))
   })
 }
 

@@ -61,6 +61,22 @@ func TestInABrowserNothingIsTakenAwayThatAPersonIsAt(t *testing.T) {
 	}
 }
 
+// A server whose BMC does not answer keeps the health that it had: the filter by either shows it.
+func TestInABrowserASickServerThatFallsSilentStaysInItsFilter(t *testing.T) {
+	r := newRack()
+	n := r.add("r07-u21", node.Manageable, func(n *node.Node) { n.Health = node.HealthCritical })
+	s := serve(t, r, 0)
+	ctx := browser(t, s.base+"/ui?health=Critical")
+	row := `document.getElementById('row-` + n.UUID + `')`
+	r.edit(func() { r.nodes[0].BMCUnreachableSince = noon })
+	r.tell(n.UUID)
+	holds(t, ctx, row+`.textContent.includes('BMC unreachable')`)
+	holds(t, ctx, `!`+row+`.classList.contains('left')`)
+	r.edit(func() { r.nodes[0].Health = node.HealthWarning })
+	r.tell(n.UUID)
+	holds(t, ctx, row+`.classList.contains('left')`)
+}
+
 // A page for which there is no stream left is told apart from one whose connection is lost, and is right all the same.
 func TestInABrowserAPageBeyondTheLimitSaysSoAndIsFetchedAnew(t *testing.T) {
 	r := newRack()

@@ -89,7 +89,7 @@ func (p *Pages) rowOf(ctx context.Context, n node.Summary, in node.Summaries, ac
 		r.Health = healthOf(ctx, n.Health)
 	}
 	if !n.BMCUnreachableSince.IsZero() {
-		r.HealthKey = silent
+		r.HealthKey += "," + silent
 	}
 	if n.SerialTwins > 0 {
 		r.SerialTwins = templates.N(ctx, "list.twins.serial", n.SerialTwins)

@@ -145,7 +145,7 @@ func EnrolPage(f EnrolForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<form id=\"enrol\" class=\"enrol\" method=\"post\" action=\"/ui/enrol\"><input type=\"hidden\" name=\"uuid\" value=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<form id=\"enrol\" class=\"enrol\" method=\"post\" action=\"/ui/enrol\" data-once><input type=\"hidden\" name=\"uuid\" value=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

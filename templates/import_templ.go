@@ -79,7 +79,7 @@ func ImportPage(v ImportView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, " <div class=\"enrolment\"><form class=\"enrol\" method=\"post\" action=\"/ui/enrol/import\" enctype=\"multipart/form-data\"><p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, " <div class=\"enrolment\"><form class=\"enrol\" method=\"post\" action=\"/ui/enrol/import\" enctype=\"multipart/form-data\" data-once><p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -529,7 +529,7 @@ func ImportPreviewPage(v ImportPreview) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "\"><label class=\"check\"><input type=\"checkbox\" name=\"check\" value=\"true\" checked><span>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "\" data-once><label class=\"check\"><input type=\"checkbox\" name=\"check\" value=\"true\" checked><span>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -2,6 +2,7 @@ package ui_test
 
 import (
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -63,6 +64,23 @@ func TestOfTwoPressesAtOnceBothLeadToTheNode(t *testing.T) {
 	})
 	if a := o.do("POST", "/ui/enrol", form); a.status != 303 || a.location != "/ui/nodes/"+form.Get("uuid")+"?done=enrolled" {
 		t.Errorf("%d to %q", a.status, a.location)
+	}
+}
+
+func TestFormsOfTheEnrolmentAreSentOnceHoweverOftenOnePresses(t *testing.T) {
+	o := openOffice(t)
+	list := o.upload("/ui/enrol/import", "name,bmc_address\nr07-u01,192.0.2.1\n", nil)
+	forms := regexp.MustCompile(`<form [^>]*method="post" action="(/ui/enrol[^"]*)"[^>]*>`)
+	for path, most := range map[string]int{"/ui/enrol": 1, "/ui/enrol/import": 1, list.location: 1, ended(o, found("192.0.2.1")): 2} {
+		all := forms.FindAllStringSubmatch(o.get(path).body, -1)
+		if len(all) != most {
+			t.Errorf("%s has %d forms, want %d", path, len(all), most)
+		}
+		for _, form := range all {
+			if !strings.Contains(form[0], " data-once") {
+				t.Errorf("%s: %s", path, form[0])
+			}
+		}
 	}
 }
 

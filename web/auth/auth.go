@@ -66,7 +66,7 @@ var public = regexp.MustCompile(`^(/|/v1|/v1/lookup|/v1/heartbeat/[a-z0-9-]+|/v1
 
 // personal are the addresses of the dashboard at which also a viewer may send forms: they change nothing but what the
 // person sees and who the person is.
-var personal = regexp.MustCompile(`^/ui/(signin|signout|account|account/[a-z]+|theme|keys|help|language)$`)
+var personal = regexp.MustCompile(`^/ui/(signin|signout|account|account/[a-z]+|theme|keys)$`)
 
 // Gate decides who may send which request, and who is signed in at the dashboard.
 type Gate struct {

@@ -39,6 +39,10 @@ func (s *self) Appliance(ctx context.Context) (node.Appliance, error) {
 	if now := time.Now(); now.Sub(s.last.At) < selfAge {
 		return s.last, nil
 	}
+	// Where looks fail, they take their time one after another: whoever has waited too long begins no other.
+	if err := ctx.Err(); err != nil {
+		return node.Appliance{}, err
+	}
 	// Whoever asks may go away; the next one wants the answer.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), selfTime)
 	defer cancel()

@@ -32,7 +32,7 @@ func (p *Pages) events(c *fiber.Ctx) error {
 		v = live.View{Racks: true, Rack: c.Query("rack")}
 	case "run":
 		if v.Run = c.Query("run"); !node.IsUUID(v.Run) {
-			return fiber.NewError(fiber.StatusBadRequest, "The address names no run.")
+			return fiber.NewError(fiber.StatusBadRequest, templates.T(c.UserContext(), "address.run"))
 		}
 	case "node":
 		if v.Node = c.Query("node"); !node.IsUUID(v.Node) {

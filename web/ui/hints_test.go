@@ -163,6 +163,16 @@ func TestWhereNothingIsWrongThereAreNoHints(t *testing.T) {
 	}
 }
 
+// Of an inspection that nothing is kept of any more, the page tells what the node itself says.
+func TestAHintStandsWithoutTheRecordOfTheInspection(t *testing.T) {
+	r := newRack()
+	n := r.add("r07-u21", node.InspectWait, func(n *node.Node) { n.LastError = "Failed to abort inspection: 500" })
+	r.edit(func() { delete(r.attempts, n.AttemptID) })
+	if page := serve(t, r, 0).get("/ui/nodes/r07-u21"); page.status != http.StatusOK || len(hintsIn(page)) != 1 {
+		t.Errorf("%d, %q", page.status, hintsIn(page))
+	}
+}
+
 // What an earlier inspection failed by is told on its own page, without buttons that are about now.
 func TestTheHintsOfAnEarlierInspectionAreOnItsPage(t *testing.T) {
 	r, _ := inspectedRack()

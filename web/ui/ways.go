@@ -40,7 +40,7 @@ func (p *Pages) way(ctx context.Context, d diagnosis, way string, act bool, back
 			link(templates.T(ctx, "hint.edit"), editURL(n), false)
 		}
 	case "timeline":
-		if back == "node" {
+		if back == "node" && d.attempt != nil {
 			link(templates.T(ctx, "hint.timeline"), attemptURL(n, d.attempt.ID), false)
 		}
 	case "logs":

@@ -188,7 +188,8 @@ func (p *Pages) changedEnrolment(ctx context.Context, v live.View) ([]templ.Comp
 	}
 	e := &enrolPages{Pages: p}
 	if s, err := p.o.Enrolling.Search(v.Run); err == nil {
-		return []templ.Component{fragment(templates.SearchProgress(e.searchView(ctx, s))), fragment(templates.SearchFinds(e.searchView(ctx, s)))}, true
+		view := e.searchView(ctx, s)
+		return []templ.Component{fragment(templates.SearchProgress(view)), fragment(templates.SearchFinds(view))}, true
 	}
 	if r, err := p.o.Enrolling.EnrolRun(v.Run); err == nil {
 		return []templ.Component{fragment(templates.EnrolRunOf(e.runView(ctx, r)))}, true

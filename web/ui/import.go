@@ -125,6 +125,9 @@ func enrolmentOf(l *importLine, driver string, rest bmcSettings) conductor.Enrol
 	if l.wrong == "" {
 		l.wrong = wrongPlace(l.values)
 	}
+	if port := get("port"); l.wrong == "" && n.Driver == node.DriverRedfish && port != "" && port != "443" {
+		l.wrong = "The column bmc_port is for IPMI; with Redfish the port stands in the address, such as https://192.0.2.7:8443."
+	}
 	return conductor.Enrolment{Node: n, MACs: splitMACs(get("macs"))}
 }
 

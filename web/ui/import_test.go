@@ -66,6 +66,17 @@ func TestLinesThatSayNothingTakeWhatTheFormSays(t *testing.T) {
 	}
 }
 
+// With Redfish the port stands in the address: one that is left out would have another BMC asked, or none.
+func TestAPortThatRedfishHasNoUseForMarksItsLine(t *testing.T) {
+	o := openOffice(t)
+	at := o.given(t, "driver,bmc_address,bmc_port\nredfish,192.0.2.1,8443\nredfish,192.0.2.2,443\nipmi,192.0.2.3,6230\nredfish,192.0.2.4,\n", nil)
+	o.get(at).has(t, "3 can be enrolled", "One cannot", "bmc_port is for IPMI")
+	o.do("POST", at, url.Values{})
+	if _, _, lines := o.said(); len(lines) != 3 || lines[1].Node.DriverInfo["ipmi_port"] != "6230" {
+		t.Errorf("the lines are %+v", lines)
+	}
+}
+
 func TestAListIsOfWhoGaveItAndIsForgotten(t *testing.T) {
 	o := openOffice(t)
 	at := o.given(t, threeServers, nil)

@@ -29,6 +29,7 @@ type desk struct {
 	signedIn map[string]time.Time
 	audit    []node.Audit
 	at       time.Time
+	asked    int // for accounts
 }
 
 // newDesk knows vera the viewer, otto the operator and ada the admin; their passwords are "vera's password" and so on.
@@ -58,6 +59,7 @@ func (d *desk) edit(change func()) {
 func (d *desk) Account(_ context.Context, name string) (auth.Account, bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.asked++
 	a, ok := d.users[name]
 	return a, ok, nil
 }

@@ -61,12 +61,11 @@ func (p *People) List(ctx context.Context) ([]Person, error) {
 	if err != nil {
 		return nil, err
 	}
+	if sessions, err = p.gate.counting(ctx, sessions); err != nil {
+		return nil, err
+	}
 	for _, s := range sessions {
-		_, counts, err := p.gate.counts(ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		if i := slices.IndexFunc(all, func(q Person) bool { return q.Name == s.User }); i >= 0 && counts {
+		if i := slices.IndexFunc(all, func(q Person) bool { return q.Name == s.User }); i >= 0 {
 			all[i].Sessions++
 		}
 	}
@@ -94,17 +93,7 @@ func (p *People) Sessions(ctx context.Context, name string) ([]Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []Session
-	for _, s := range all {
-		_, counts, err := p.gate.counts(ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		if counts {
-			out = append(out, s)
-		}
-	}
-	return out, nil
+	return p.gate.counting(ctx, all)
 }
 
 // Add adds somebody. An empty password is made up; it is returned, this once.

@@ -87,6 +87,24 @@ func TestWhatIsRefusedAboutUsersIsInTheAuditToo(t *testing.T) {
 	}
 }
 
+// Every page of an account lists the users: what that costs must not grow with the browsers in which they are signed in.
+func TestTheListOfUsersAsksForEachOfThemOnce(t *testing.T) {
+	d := newDesk(t)
+	s := d.serve(t)
+	for range 5 {
+		s.signIn("otto")
+	}
+	s.signIn("ada")
+	d.edit(func() { d.asked = 0 })
+	all, err := s.people.List(t.Context())
+	if err != nil || len(all) != 3 || all[0].Sessions != 1 || all[1].Sessions != 5 || d.asked != 2 {
+		t.Errorf("%+v, %v: asked %d times", all, err, d.asked)
+	}
+	if signed, err := s.people.Sessions(t.Context(), "otto"); err != nil || len(signed) != 5 || d.asked != 3 {
+		t.Errorf("%d sessions, %v: asked %d times", len(signed), err, d.asked)
+	}
+}
+
 func TestUsersOfAFileAreShownAndStayInTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "htpasswd")
 	if err := os.WriteFile(path, []byte("fia:"+hash(t, "fia's password")+"\n"), 0o600); err != nil {

@@ -141,16 +141,32 @@ func (g *Gate) session(ctx context.Context, cookie string) (Session, Account, bo
 	if err != nil || !ok {
 		return Session{}, Account{}, false, err
 	}
-	account, counts, err := g.counts(ctx, s)
-	return s, account, counts, err
+	account, known, _, err := g.account(ctx, s.User)
+	return s, account, err == nil && known && g.counts(s, account), err
 }
 
-func (g *Gate) counts(ctx context.Context, s Session) (Account, bool, error) {
-	if now := g.o.Now(); now.Sub(s.Created) >= g.o.Life || now.Sub(s.Used) >= g.o.Idle {
-		return Account{}, false, nil
+// counts tells whether a session of somebody with this account is one that counts.
+func (g *Gate) counts(s Session, a Account) bool {
+	now := g.o.Now()
+	return now.Sub(s.Created) < g.o.Life && now.Sub(s.Used) < g.o.Idle && a.proof() == s.Proof
+}
+
+// counting are those of the sessions that count. Each user is asked for once.
+func (g *Gate) counting(ctx context.Context, all []Session) (out []Session, err error) {
+	accounts := map[string]Account{} // that of nobody is the proof of no session
+	for _, s := range all {
+		a, asked := accounts[s.User]
+		if !asked {
+			if a, _, _, err = g.account(ctx, s.User); err != nil {
+				return nil, err
+			}
+			accounts[s.User] = a
+		}
+		if g.counts(s, a) {
+			out = append(out, s)
+		}
 	}
-	account, known, _, err := g.account(ctx, s.User)
-	return account, err == nil && known && account.proof() == s.Proof, err
+	return out, nil
 }
 
 // proof changes whenever the password or the role does. The hash is salted: the same password anew is another.

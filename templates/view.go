@@ -86,6 +86,7 @@ type Confirm struct {
 	Value       string
 	Attempt     string // attempt id that the person saw; "" where there is none
 	Back        string // "list", "node", "part" or "attempt"
+	List        string // of "list": what its address says behind the question mark
 	Yes, No     string // the buttons
 	Away        string // where No leads without a script
 	WithReason  bool   // offers a reason and to keep the power on

@@ -96,7 +96,7 @@ func (p *Pages) done(c *fiber.Ctx, uuid, key string) error {
 	}
 	from, attempt := back(c.FormValue("back")), c.FormValue("attempt")
 	if !scripted(c) {
-		return c.Redirect(with(away(from, n, attempt), url.Values{"done": {key}}), fiber.StatusSeeOther)
+		return c.Redirect(with(away(from, n, attempt, listSeen(c)), url.Values{"done": {key}}), fiber.StatusSeeOther)
 	}
 	said := templates.Said(n.Label() + ": " + templates.Done(c.UserContext(), key))
 	if from == "list" {

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"net/url"
+
 	"github.com/gofiber/fiber/v2"
 
 	"cagenut/node"
@@ -15,9 +17,22 @@ func back(s string) string {
 	return "node"
 }
 
-// away is the address that leads back there.
-func away(from string, n node.Node, attempt string) string {
+// listSeen is the list that a person came from, as the part of its address behind the question mark: a form's field says it,
+// or else the browser.
+func listSeen(c *fiber.Ctx) string {
+	said := c.FormValue("list")
+	if u, err := url.Parse(c.Get(fiber.HeaderReferer)); said == "" && err == nil && u.Path == "/ui" {
+		said = u.RawQuery
+	}
+	values, _ := url.ParseQuery(said) // what can be read of it counts
+	return queryOf(values).values().Encode()
+}
+
+// away is the address that leads back there; list is what is said of the list.
+func away(from string, n node.Node, attempt, list string) string {
 	switch {
+	case from == "list" && list != "":
+		return "/ui?" + list
 	case from == "list":
 		return "/ui"
 	case from == "rack" && rackURL(n.Location().Rack) != "" && n.Location().Rack != "":
@@ -43,11 +58,14 @@ func (p *Pages) confirmAbort(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	from := back(c.Query("back"))
+	from, list := back(c.Query("back")), listSeen(c)
 	box := templates.Confirm{
 		Frame: frame, Question: templates.AbortQuestion(c.UserContext(), n.Label(), placeWords(c.UserContext(), n)), Consequence: templates.T(c.UserContext(), "abort.consequence"),
-		Post: nodeURL(n.UUID) + "/provision", Field: "verb", Value: string(node.Abort), Back: from, Away: away(from, n, c.Query("attempt", n.AttemptID)),
+		Post: nodeURL(n.UUID) + "/provision", Field: "verb", Value: string(node.Abort), Back: from, Away: away(from, n, c.Query("attempt", n.AttemptID), list),
 		Attempt: n.AttemptID, Yes: templates.VerbLabel(c.UserContext(), n.ProvisionState, node.Abort), No: templates.T(c.UserContext(), "abort.no"), WithReason: true,
+	}
+	if from == "list" {
+		box.List = list
 	}
 	if n.DisablePowerOff {
 		box.Consequence = templates.T(c.UserContext(), "abort.consequence.reboot")

@@ -252,6 +252,35 @@ func TestAnEmptyApplianceShowsHowToBegin(t *testing.T) {
 	viewer.lacks(t, `class="button" href="/ui/enrol"`)
 }
 
+// Without a script an action leads back to the very list that it was begun on.
+func TestAnActionLeadsBackToTheListAsItWas(t *testing.T) {
+	r := newRack()
+	waits, idle := r.add("waits", node.InspectWait), r.add("idle", node.Manageable)
+	s := serve(t, r, 0)
+	from := func(list string) header { return header{"Referer": s.base + list} }
+	question := s.get("/ui/nodes/"+waits.UUID+"/abort?back=list&attempt="+waits.AttemptID, from("/ui?group=waiting&after=a&after=b&nonsense=1"))
+	question.has(t, `href="/ui?after=a&amp;after=b&amp;group=waiting"`)
+	confirmed := question.fields()
+	confirmed.Set("back", "list") // the frame has a form of its own
+	confirmed.Set("list", html.UnescapeString(confirmed.Get("list")))
+	for what, c := range map[string]struct {
+		path string
+		form url.Values
+		from header
+		want string
+	}{
+		"an abort, from its question": {"/ui/nodes/" + waits.UUID + "/provision", confirmed, from("/ui/nodes/x/abort"), "/ui?after=a&after=b&group=waiting&done=abort"},
+		"an inspection, from its row": {"/ui/nodes/" + idle.UUID + "/provision?verb=inspect&back=list", url.Values{}, from("/ui?rack=R07"), "/ui?rack=R07&done=inspect"},
+		"a browser that says nothing": {"/ui/nodes/" + idle.UUID + "/provision?verb=inspect&back=list", url.Values{}, nil, "/ui?done=inspect"},
+		"one that comes from afar":    {"/ui/nodes/" + idle.UUID + "/provision?verb=inspect&back=list", url.Values{}, header{"Referer": "https://example.com/?rack=R07"}, "/ui?done=inspect"},
+	} {
+		r.edit(func() { r.nodes[1].ProvisionState = node.Manageable })
+		if got := s.post(c.path, c.form, c.from); got.location != c.want {
+			t.Errorf("%s: %d to %q, want %q", what, got.status, got.location, c.want)
+		}
+	}
+}
+
 // G18
 func TestOpenListsFollowTheCountsOfTheirFilter(t *testing.T) {
 	r := hall()

@@ -36,7 +36,7 @@ func (p *Pages) confirmReapply(c *fiber.Ctx) error {
 	return p.asksBack(c, templates.Confirm{
 		Question: templates.ReapplyQuestion(ctx, n.Label(), placeWords(ctx, n)), Consequence: templates.ReapplyEffect(ctx, n.ProvisionState),
 		Post: nodeURL(n.UUID) + "/reapply", Attempt: attempt, Yes: templates.T(ctx, "reapply.label"), No: templates.T(ctx, "reapply.no"),
-	}, away(back(c.Query("back")), n, attempt))
+	}, away(back(c.Query("back")), n, attempt, ""))
 }
 
 func (p *Pages) reapply(c *fiber.Ctx) error {

@@ -219,7 +219,7 @@ func TestALinkThatWasDrawnForAnEarlierInspectionOffersNothing(t *testing.T) {
 	s := serve(t, r, 0)
 	old := n.AttemptID
 	r.edit(func() { r.nodes[0].AttemptID = "another" })
-	s.get("/ui/nodes/r07-u21/abort?attempt="+old).lacks(t, "<form method")
+	s.get("/ui/nodes/r07-u21/abort?attempt="+old).lacks(t, `action="/ui/nodes`, "data-action")
 	s.get("/ui/nodes/r07-u21/abort?attempt="+old).has(t, templates.T(t.Context(), "outcome.newer"))
 	r.edit(func() { r.nodes[0].AttemptID = old })
 	r.end(n.UUID, node.InspectFailed, node.Aborted, node.Actor{User: "mara"}, noon)

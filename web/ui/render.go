@@ -70,6 +70,8 @@ func (p *Pages) answerError(c *fiber.Ctx, err error) error {
 		f.Text, f.Request = templates.T(c.UserContext(), "failure.internal"), web.RequestID(c)
 	case status == fiber.StatusNotFound && !errors.As(err, &missing):
 		f.Headline, f.Text = templates.T(c.UserContext(), "failure.nopage"), templates.T(c.UserContext(), "failure.nopage.text")
+	case status == fiber.StatusNotFound && missing.What == "Node" && missing.Text == "":
+		f.Text = templates.T(c.UserContext(), "failure.nonode", missing.Ident)
 	}
 	return p.fail(c, status, f)
 }

@@ -134,7 +134,7 @@ var rigSays = []string{
 // withoutData takes out what the rig's nodes and their BMCs say, and the words of Ironic, which are no texts.
 func withoutData(s string) string {
 	s = ids.ReplaceAllString(durations.ReplaceAllString(s, ""), "")
-	data := slices.Concat([]string{"UTC", "GiB", "GB", "MHz", "Inspection was aborted by request.", "Node  could not be found.", "There are no logs of attempt ."}, rigSays)
+	data := slices.Concat([]string{"UTC", "GiB", "GB", "MHz", "Inspection was aborted by request.", "There are no logs of attempt ."}, rigSays)
 	for _, state := range node.States() {
 		data = append(data, string(state))
 	}

@@ -155,7 +155,7 @@ func TestWhatIsWrongIsSaidBesideItsFieldAndNothingElseIsLost(t *testing.T) {
 func TestATestOfTheConnectionShowsWhatTheBMCSaysAndMakesNothing(t *testing.T) {
 	o := openOffice(t)
 	o.probed = conductor.Probed{
-		Power: node.PowerOff, System: node.SystemIdentity{Manufacturer: "<script>Acme", Model: "‮X1", Serial: "CZ2<b>91"}, BMC: node.BMCIdentity{Firmware: "2.10", Protocol: "Redfish 1.17.0"},
+		Power: node.PowerOff, System: node.SystemIdentity{Manufacturer: "<script>Acme", Model: "\u202eX1", Serial: "CZ2<b>91"}, BMC: node.BMCIdentity{Firmware: "2.10", Protocol: "Redfish 1.17.0"},
 		Twins: []conductor.Twin{{Kind: conductor.SameSerial, UUID: node.NewUUID(), Name: "r07-u22"}, {Kind: conductor.SameBMC, UUID: node.NewUUID(), Name: "<i>"}},
 	}
 	for name, headers := range map[string][]header{"with the script": {script}, "without it": nil} {

@@ -42,7 +42,7 @@ func TestAListIsReadAsSpreadsheetsWriteIt(t *testing.T) {
 		"two quotes that are never closed":    {"name,address\n\"a,192.0.2.1\nc,192.0.2.2\n\"d,192.0.2.3\ne,192.0.2.4\n", "2! | 3 c 192.0.2.2  | 4! | 5 e 192.0.2.4 "},
 		"a NUL":                               {"name,address\na\x00,192.0.2.1\nb,192.0.2.2\n", "2! | 3 b 192.0.2.2 "},
 		"a field of ten thousand characters":  {"name,address\n" + strings.Repeat("x", 10000) + ",192.0.2.1\nb,192.0.2.2\n", "2! | 3 b 192.0.2.2 "},
-		"right-to-left, emoji and a script":   {"name,address\n‮א🦆<script>,192.0.2.1\n", "2 ‮א🦆<script> 192.0.2.1 "},
+		"right-to-left, emoji and a script":   {"name,address\n\u202eא🦆<script>,192.0.2.1\n", "2 \u202eא🦆<script> 192.0.2.1 "},
 		"formulas are text and nothing else":  {"name,address\n=cmd|' /C calc'!A0,192.0.2.1\n", "2 =cmd|' /C calc'!A0 192.0.2.1 "},
 		"a password with blanks, when quoted": {"name,address,password\na,192.0.2.1,\" x \"\n", "2 a 192.0.2.1  x "},
 		"a numeric password (G38)":            {"name,address,password\na,192.0.2.1,007\n", "2 a 192.0.2.1 007"},

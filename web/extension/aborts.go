@@ -98,7 +98,10 @@ func (a *api) abort(ctx context.Context, actor node.Actor, t target, req abortRe
 	if t.err != nil {
 		return t.err
 	}
-	return a.o.Conductor.SetProvisionState(ctx, actor, t.node.UUID, conductor.ProvisionRequest{Target: string(node.Abort), Reason: req.reason, KeepPowerOn: req.keepPowerOn})
+	// The last of a thousand may have its turn minutes later: what was chosen is the inspection of now.
+	return a.o.Conductor.SetProvisionState(ctx, actor, t.node.UUID, conductor.ProvisionRequest{
+		Target: string(node.Abort), Attempt: t.node.AttemptID, Unattempted: t.node.AttemptID == "", Reason: req.reason, KeepPowerOn: req.keepPowerOn,
+	})
 }
 
 func (a *api) result(c *fiber.Ctx, t target, err error) AbortResult {

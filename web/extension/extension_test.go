@@ -256,6 +256,19 @@ func TestABulkAbortTellsPerNodeWhatHappened(t *testing.T) {
 	}
 }
 
+func TestABulkAbortIsOfTheInspectionsThatWereChosen(t *testing.T) {
+	h := newHall()
+	h.add("inspected", node.InspectWait)
+	h.nodes[0].AttemptID = "first"
+	h.add("never inspected", node.Manageable)
+	var a answer
+	call(t, "POST", serve(t, h, 0)+"/aborts", `{"rack":"R07"}`, &a)
+	slices.SortFunc(h.asked, func(a, b conductor.ProvisionRequest) int { return strings.Compare(b.Attempt, a.Attempt) })
+	if len(h.asked) != 2 || h.asked[0].Attempt != "first" || h.asked[0].Unattempted || h.asked[1].Attempt != "" || !h.asked[1].Unattempted {
+		t.Errorf("asked %+v", h.asked)
+	}
+}
+
 func TestARackOrAFilterChoosesNodes(t *testing.T) {
 	h := newHall()
 	h.add("a", node.InspectWait)

@@ -100,6 +100,9 @@ type Twin struct {
 	UUID, Name string // Name is the node's label
 }
 
+// twinsTold is how many twins of a kind are told: a warning is no list.
+const twinsTold = 20
+
 // Twins lists the nodes that a server may be already. serial is what its BMC said; "" where nobody has asked.
 func (e *Enroller) Twins(ctx context.Context, x Enrolment, serial string) ([]Twin, error) {
 	var out []Twin
@@ -108,7 +111,7 @@ func (e *Enroller) Twins(ctx context.Context, x Enrolment, serial string) ([]Twi
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range same {
+	for _, n := range same[:min(len(same), twinsTold)] {
 		add(SameBMC, n)
 	}
 	if at := x.Node.Location(); at.InRack() {
@@ -126,7 +129,7 @@ func (e *Enroller) Twins(ctx context.Context, x Enrolment, serial string) ([]Twi
 		return out, nil
 	}
 	l := node.List{Filter: node.Filter{Search: serial, IncludeChildren: true}, Order: node.ByName}
-	l.Limit = 20
+	l.Limit = twinsTold
 	alike, err := e.Neighbours.Summaries(ctx, l)
 	if err != nil {
 		return nil, err

@@ -197,3 +197,25 @@ func TestRunsThatMeetMakeNoServerTwice(t *testing.T) {
 		t.Errorf("%d nodes were made of %d servers, %d were there already", len(all), len(lines), there)
 	}
 }
+
+// A chassis is one BMC with the systems of all its blades.
+func TestEverySystemBehindOneBMCIsKnownAgain(t *testing.T) {
+	x := newEnrolling(t)
+	var lines []conductor.EnrolLine
+	for i := range 30 {
+		blade := typed("", "192.0.2.1")
+		blade.Node.DriverInfo["redfish_system_id"] = fmt.Sprintf("/redfish/v1/Systems/Blade%d", i+1)
+		lines = append(lines, conductor.EnrolLine{Enrolment: blade, Label: "a blade"})
+	}
+	for _, made := range []bool{true, false} {
+		id, err := x.e.EnrolMany(operator, "", lines)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range x.ran(id).Results {
+			if r.Exists == made || (r.Refused == "") != made {
+				t.Errorf("to be made %v, blade %d: %+v", made, i+1, r)
+			}
+		}
+	}
+}

@@ -378,10 +378,13 @@ func (tx *transaction) acceptDiscovered(a node.Acceptance, n node.Node, r nodeRo
 	return tx.audit(a.Audit)
 }
 
+// mostBehind is how many nodes one BMC may have that are told from each other: no chassis has as many blades.
+const mostBehind = 1000
+
 // NodesBehind lists the nodes whose BMC has one of the addresses, as driver_info spells them.
 func (s *Store) NodesBehind(ctx context.Context, addresses []string) ([]node.Node, error) {
 	if len(addresses) == 0 {
 		return nil, nil
 	}
-	return s.nodes(s.read.WithContext(ctx).Where("bmc_address IN ?", addresses).Order("id").Limit(20))
+	return s.nodes(s.read.WithContext(ctx).Where("bmc_address IN ?", addresses).Order("id").Limit(mostBehind))
 }

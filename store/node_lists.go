@@ -127,24 +127,24 @@ func found(q *gorm.DB, text string) *gorm.DB {
 	p := like(text)
 	where, args := `name LIKE ? ESCAPE '\' OR uuid LIKE ? ESCAPE '\' OR bmc_address LIKE ? ESCAPE '\' OR serial LIKE ? ESCAPE '\' OR rack LIKE ? ESCAPE '\'`, []any{p, p, p, p, p}
 	if macPart.MatchString(text) {
-		where += ` OR uuid IN (SELECT node_uuid FROM ports WHERE address LIKE ? ESCAPE '\')`
-		args = append(args, like(macSpelling(text)))
+		condition, pattern := macLike(text)
+		where += ` OR uuid IN (SELECT node_uuid FROM ports WHERE ` + condition + `)`
+		args = append(args, pattern)
 	}
 	return q.Where(where, args...)
 }
 
-// macSpelling is a MAC, or part of one, as the ports have it: 5254.00aa.0001 and 52-54-00 too.
-func macSpelling(text string) string {
+// macDigits is a MAC, or part of one, that is written without colons: 525400aa0001, 00aa.0001. Shorter ones are more often
+// something else, such as part of an IP address.
+var macDigits = regexp.MustCompile(`^[0-9a-f]{4,}$|^[0-9a-f]{4}(\.[0-9a-f]{1,4}){1,2}$`)
+
+// macLike is the condition for a MAC, or part of one, in whatever spelling: 52-54-00 too. The ports have them with colons.
+func macLike(text string) (condition, pattern string) {
 	text = strings.ToLower(text)
-	digits := strings.NewReplacer(":", "", ".", "", "-", "").Replace(text)
-	if len(digits) != 12 {
-		return strings.ReplaceAll(text, "-", ":")
+	if digits := strings.NewReplacer(":", "", ".", "", "-", "").Replace(text); len(digits) == 12 || macDigits.MatchString(text) {
+		return `REPLACE(address, ':', '') LIKE ? ESCAPE '\'`, like(digits)
 	}
-	var pairs []string
-	for pair := range slices.Chunk([]byte(digits), 2) {
-		pairs = append(pairs, string(pair))
-	}
-	return strings.Join(pairs, ":")
+	return `address LIKE ? ESCAPE '\'`, like(strings.ReplaceAll(text, "-", ":"))
 }
 
 func like(part string) string {

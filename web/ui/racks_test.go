@@ -203,7 +203,7 @@ func TestAServerInAnElevationSaysHowItDoes(t *testing.T) {
 	page := serve(t, r, 0).get("/ui/racks/R1")
 	_, server, _ := strings.Cut(page.body, `id="u-`+n.UUID)
 	server, _, _ = strings.Cut(server, "</svg>")
-	for _, want := range []string{`class="server failed`, ">✕</text>", `url(#hatch)`, ">⊘</text>", ">‖</text>", "power off", "BMC does not answer", "health: Critical", "maintenance"} {
+	for _, want := range []string{`class="server failed`, ">✕</text>", `url(#hatch)`, ">⊘</text>", ">‖</text>", "power off", "BMC unreachable", "health: Critical", "maintenance"} {
 		if !strings.Contains(server, want) {
 			t.Errorf("it lacks %q: %s", want, server)
 		}

@@ -219,3 +219,16 @@ func TestEverySystemBehindOneBMCIsKnownAgain(t *testing.T) {
 		}
 	}
 }
+
+func TestABMCIsKnownAgainHoweverItsAddressIsSpelt(t *testing.T) {
+	for first, second := range map[string]string{"2001:DB8:0:0::1": "https://[2001:db8::1]", " 192.0.2.8 ": "192.0.2.8", "BMC.example": "https://bmc.example:443"} {
+		x := newEnrolling(t)
+		id, err := x.e.EnrolMany(operator, "", []conductor.EnrolLine{{Enrolment: typed("", first)}, {Enrolment: typed("", second)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := x.ran(id).Results; r[0].UUID == "" || !r[1].Exists || r[1].UUID != r[0].UUID {
+			t.Errorf("%q, then %q: %+v", first, second, r)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"strings"
 
@@ -182,11 +183,11 @@ func (s *Store) node(r nodeRow) (node.Node, error) {
 	return n, nil
 }
 
-// bmcAddress is the host by which people know a node's BMC, for the search box.
+// bmcAddress is the host by which people know a node's BMC, an address in its usual spelling.
 func bmcAddress(info map[string]any) string {
 	for _, key := range []string{"redfish_address", "ipmi_address"} {
 		s, _ := info[key].(string)
-		if s == "" {
+		if s = strings.TrimSpace(s); s == "" {
 			continue
 		}
 		if !strings.Contains(s, "://") {
@@ -194,10 +195,17 @@ func bmcAddress(info map[string]any) string {
 		}
 		if u, err := url.Parse(s); err == nil && u.Host != "" {
 			if host, _, err := net.SplitHostPort(u.Host); err == nil {
-				return strings.ToLower(host)
+				return usualSpelling(host)
 			}
-			return strings.ToLower(strings.Trim(u.Host, "[]"))
+			return usualSpelling(strings.Trim(u.Host, "[]"))
 		}
 	}
 	return ""
+}
+
+func usualSpelling(host string) string {
+	if a, err := netip.ParseAddr(host); err == nil {
+		return a.Unmap().String()
+	}
+	return strings.ToLower(host)
 }

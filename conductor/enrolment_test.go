@@ -3,7 +3,9 @@ package conductor_test
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"cagenut/conductor"
@@ -230,5 +232,37 @@ func TestABMCIsKnownAgainHoweverItsAddressIsSpelt(t *testing.T) {
 		if r := x.ran(id).Results; r[0].UUID == "" || !r[1].Exists || r[1].UUID != r[0].UUID {
 			t.Errorf("%q, then %q: %+v", first, second, r)
 		}
+	}
+}
+
+func TestARunThatGoesOnIsNotForgottenForNewerOnes(t *testing.T) {
+	hold, held := make(chan struct{}), atomic.Bool{}
+	ended := make(chan string, 1000)
+	x := newEnrolling(t, func(n *conductor.EnrollerNeeds) {
+		n.Announce = func(id string) {
+			if held.CompareAndSwap(false, true) {
+				<-hold // the first run of all goes on until the test has looked
+			}
+			ended <- id
+		}
+	})
+	t.Cleanup(func() { close(hold) })
+	begin := func(name string) string {
+		id, err := x.e.EnrolMany(operator, "", []conductor.EnrolLine{{Enrolment: typed(name, "192.0.2.1")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	first := begin("first")
+	for !held.Load() {
+		runtime.Gosched()
+	}
+	for i := range 25 {
+		begin(fmt.Sprint("later-", i))
+		<-ended
+	}
+	if r, err := x.e.EnrolRun(first); err != nil || !r.EndedAt.IsZero() {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

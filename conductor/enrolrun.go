@@ -66,8 +66,9 @@ func (e *Enroller) EnrolMany(actor node.Actor, search string, lines []EnrolLine)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.runs = append(e.runs, r)
-	if len(e.runs) > runsKept {
-		e.runs = slices.Delete(e.runs, 0, len(e.runs)-runsKept)
+	if len(e.runs) > runsKept { // the oldest that nobody waits for
+		i := max(0, slices.IndexFunc(e.runs, func(old *enrolRun) bool { return !old.snapshot().EndedAt.IsZero() }))
+		e.runs = slices.Delete(e.runs, i, i+1)
 	}
 	return r.r.ID, nil
 }

@@ -114,11 +114,13 @@ func (c *Conductor) whenFree(ctx context.Context, n node.Node, act func(node.Nod
 // somebody else was first (node.ErrLost), and a little later while a node is held, for as long as LockPatience.
 func (c *Conductor) inPatience(ctx context.Context, try func() error) error {
 	patience := c.Clock.Now().Add(c.LockPatience)
+	// Whoever loses is not held up but outrun: each time somebody else has got through, and its own turn comes.
+	outrun := c.Clock.Now().Add(4 * c.LockPatience)
 	for {
 		err := try()
 		locked := (*node.Locked)(nil)
 		switch {
-		case errors.Is(err, node.ErrLost) && c.Clock.Now().Before(patience):
+		case errors.Is(err, node.ErrLost) && c.Clock.Now().Before(outrun):
 			continue
 		case errors.Is(err, node.ErrLost):
 			return &node.Conflict{Text: "Others were faster again and again, please retry later."}

@@ -47,8 +47,8 @@ type settings struct {
 	HTPasswd       string `env:"CAGENUT_HTPASSWD" name:"htpasswd" type:"path" help:"File with further users, bcrypt only; all of them are admins."`
 	InsecureNoAuth bool   `env:"CAGENUT_INSECURE_NO_AUTH" name:"insecure-no-auth" help:"Allow --auth none on other addresses than loopback."`
 
-	SessionIdle time.Duration `default:"8h" env:"CAGENUT_SESSION_IDLE" help:"How long a sign-in at the dashboard lasts unused."`
-	SessionMax  time.Duration `default:"168h" env:"CAGENUT_SESSION_MAX" help:"How long a sign-in at the dashboard lasts altogether."`
+	SessionIdle time.Duration `default:"8h" env:"CAGENUT_SESSION_IDLE" help:"How long a sign-in at the dashboard lasts unused; 0: the default."`
+	SessionMax  time.Duration `default:"168h" env:"CAGENUT_SESSION_MAX" help:"How long a sign-in at the dashboard lasts altogether; 0: the default."`
 
 	InspectTimeout        time.Duration `default:"30m" env:"CAGENUT_INSPECT_TIMEOUT" help:"How long a node waits for its ramdisk; 0: for ever."`
 	StartTimeout          time.Duration `default:"60s" env:"CAGENUT_START_TIMEOUT" help:"How long a server may take until it boots the ramdisk."`
@@ -115,14 +115,9 @@ func (s *settings) Validate() error {
 	if _, err := web.ParseProxies(s.TrustedProxies); err != nil {
 		return fmt.Errorf("--trusted-proxies: %w", err)
 	}
-	for name, d := range map[string]time.Duration{"inspect-timeout": s.InspectTimeout, "power-sync-interval": s.PowerSyncInterval, "inspector-sync-interval": s.InspectorSyncInterval, "start-timeout": s.StartTimeout} {
+	for name, d := range map[string]time.Duration{"inspect-timeout": s.InspectTimeout, "power-sync-interval": s.PowerSyncInterval, "inspector-sync-interval": s.InspectorSyncInterval, "start-timeout": s.StartTimeout, "session-idle": s.SessionIdle, "session-max": s.SessionMax} {
 		if d < 0 {
 			return fmt.Errorf("--%s=%s: it must not be negative", name, d)
-		}
-	}
-	for name, d := range map[string]time.Duration{"session-idle": s.SessionIdle, "session-max": s.SessionMax} {
-		if d <= 0 {
-			return fmt.Errorf("--%s=%s: it must be longer than 0", name, d)
 		}
 	}
 	if s.AuditKept < 0 {

@@ -32,6 +32,13 @@ func (r *rack) AuditTrail(_ context.Context, f node.AuditFilter) (found []node.A
 	return found, r.broken
 }
 
+// wantedOfTheAudit is what was asked for last.
+func (r *rack) wantedOfTheAudit() node.AuditFilter {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.trail.wanted
+}
+
 func TestTheAuditShowsWhoAskedForWhatAndWhatCameOfIt(t *testing.T) {
 	r := newRack()
 	n := r.add("r07-u21", node.Manageable)
@@ -55,7 +62,7 @@ func TestTheFilterOfTheAuditStandsInTheAddressAndInTheForm(t *testing.T) {
 	refused := true
 	want := node.AuditFilter{User: "mara", Source: "ui", Action: "power", Node: "r07-u21", Refused: &refused, Search: "a&b", Before: 900, Limit: 101,
 		From: time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC), To: noon}
-	if d := cmp.Diff(want, r.trail.wanted); d != "" {
+	if d := cmp.Diff(want, r.wantedOfTheAudit()); d != "" {
 		t.Errorf("filter (-want +got):\n%s", d)
 	}
 	page.has(t, `name="q" value="a&amp;b"`, `name="user" value="mara"`, `value="2026-11-30T12:00"`, `<option value="refused" selected>`, `<option value="ui" selected>`,
@@ -64,7 +71,7 @@ func TestTheFilterOfTheAuditStandsInTheAddressAndInTheForm(t *testing.T) {
 		s.get("/ui/audit?"+query).has(t, wrong, `role="alert"`)
 	}
 	s.get("/ui/audit?source=window&result=perhaps&before=first")
-	if d := cmp.Diff(node.AuditFilter{Limit: 101}, r.trail.wanted); d != "" {
+	if d := cmp.Diff(node.AuditFilter{Limit: 101}, r.wantedOfTheAudit()); d != "" {
 		t.Errorf("of what is no filter (-want +got):\n%s", d)
 	}
 }

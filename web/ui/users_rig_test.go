@@ -57,7 +57,10 @@ func (s *staff) did(what ...any) error {
 	return s.refuse
 }
 
-func (s *staff) Asks() bool { return !s.nobody }
+func (s *staff) Asks() (yes bool) {
+	s.edit(func() { yes = !s.nobody })
+	return yes
+}
 
 func (s *staff) SignIn(_ *fiber.Ctx, name, password string) error {
 	return s.did("sign in ", name, " with ", password)
@@ -84,9 +87,14 @@ func (s *staff) Find(_ context.Context, name string) (auth.Person, error) {
 	return auth.Person{}, &node.NotFound{What: "User", Ident: name}
 }
 
-func (s *staff) FromFile() bool { return s.ofFile }
+func (s *staff) FromFile() (yes bool) {
+	s.edit(func() { yes = s.ofFile })
+	return yes
+}
 
 func (s *staff) Sessions(_ context.Context, name string) ([]auth.Session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if name != s.browser.User {
 		return nil, nil
 	}

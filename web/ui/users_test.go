@@ -20,8 +20,10 @@ var (
 
 func (s *site) did(t *testing.T, want ...string) {
 	t.Helper()
-	if !slices.Equal(s.staff.done, want) {
-		t.Errorf("was done: %q, want %q", s.staff.done, want)
+	var done []string
+	s.staff.edit(func() { done = slices.Clone(s.staff.done) })
+	if !slices.Equal(done, want) {
+		t.Errorf("was done: %q, want %q", done, want)
 	}
 }
 
@@ -60,14 +62,14 @@ func TestSigningInLeadsBackAndARefusalSaysWhy(t *testing.T) {
 		t.Errorf("leads to %q", a.location)
 	}
 	form.Set("to", "/ui/help")
-	s.staff.refuse = &auth.Wrong{}
+	s.staff.edit(func() { s.staff.refuse = &auth.Wrong{} })
 	a := s.do("POST", "/ui/signin", form, nobody)
 	if a.status != http.StatusUnauthorized || a.header.Get("WWW-Authenticate") != "" {
 		t.Errorf("a wrong password: %d", a.status)
 	}
 	a.has(t, "There is no user with this name and password.", `role="alert"`, `value="jon"`, `name="to" value="/ui/help"`)
 	a.lacks(t, "p&amp;", "p&<a>")
-	s.staff.refuse = &auth.TooMany{After: 63500 * time.Millisecond}
+	s.staff.edit(func() { s.staff.refuse = &auth.TooMany{After: 63500 * time.Millisecond} })
 	a = s.do("POST", "/ui/signin", form, nobody)
 	if a.status != http.StatusTooManyRequests || a.header.Get("Retry-After") != "64" {
 		t.Errorf("too many: %d, %q", a.status, a.header.Get("Retry-After"))
@@ -109,7 +111,7 @@ func TestTheListOfUsersTellsWhoTheyAre(t *testing.T) {
 	s := serve(t, newRack(), 0)
 	a := s.get("/ui/users", admin)
 	a.has(t, `href="/ui/users/ann"`, "never", "in 1 browser", "nowhere", "from the file", `<span class="tag">you</span>`, `autocomplete="new-password"`)
-	s.staff.ofFile = true
+	s.staff.edit(func() { s.staff.ofFile = true })
 	s.get("/ui/users", admin).has(t, "Users of the htpasswd file are admins.")
 }
 
@@ -130,7 +132,7 @@ func TestAUserIsAdded(t *testing.T) {
 	s.get("/ui/users/olaf", admin).lacks(t, "MADE-UP-JUST-NOW")
 	s.did(t, "jon adds nora as viewer with nora's password", "jon adds olaf as viewer with ")
 
-	s.staff.refuse = node.Invalidf("A password has at least 8 characters.")
+	s.staff.edit(func() { s.staff.refuse = node.Invalidf("A password has at least 8 characters.") })
 	form.Set("password", "hunter2")
 	a = s.do("POST", "/ui/users", form, admin)
 	if a.status != http.StatusBadRequest {
@@ -171,7 +173,9 @@ func TestAUserIsChangedAndRemovedAfterAsking(t *testing.T) {
 
 func TestARefusedChangeOfAUserSaysWhy(t *testing.T) {
 	s := serve(t, newRack(), 0)
-	s.staff.refuse = &node.Conflict{Text: "ann is the last admin: make somebody else an admin first."}
+	s.staff.edit(func() {
+		s.staff.refuse = &node.Conflict{Text: "ann is the last admin: make somebody else an admin first."}
+	})
 	for _, path := range []string{"/ui/users/ann/role", "/ui/users/ann/password", "/ui/users/ann/remove"} {
 		a := s.do("POST", path, url.Values{"role": {"viewer"}, "password": {"long enough"}}, admin)
 		if a.status != http.StatusConflict {
@@ -212,7 +216,7 @@ func TestEverybodyHasAnAccount(t *testing.T) {
 		http.StatusTooManyRequests: {&auth.TooMany{After: time.Second}, "Try again in 1 s."},
 		http.StatusConflict:        {&node.Conflict{Text: "jon is a user of the htpasswd file"}, "htpasswd file"},
 	} {
-		s.staff.refuse = tc.err
+		s.staff.edit(func() { s.staff.refuse = tc.err })
 		a := s.do("POST", "/ui/account/password", form, viewer)
 		if a.status != status {
 			t.Errorf("%v: %d, want %d", tc.err, a.status, status)
@@ -224,7 +228,7 @@ func TestEverybodyHasAnAccount(t *testing.T) {
 
 func TestWhereNobodySignsInThereIsNoAccount(t *testing.T) {
 	s := serve(t, newRack(), 0)
-	s.staff.nobody = true
+	s.staff.edit(func() { s.staff.nobody = true })
 	for _, path := range []string{"/ui/signin", "/ui/users", "/ui/account"} {
 		a := s.get(path, admin)
 		if a.status != http.StatusNotFound {
@@ -249,16 +253,16 @@ func TestWhoComesBackToAFormsAddressFindsItsPage(t *testing.T) {
 func TestHostileNamesOfUsersAreText(t *testing.T) {
 	s := serve(t, newRack(), 0)
 	name := "<script>alert(1)</script>\u202e" + strings.Repeat("é", 40)
-	s.staff.people["x"] = auth.Person{Name: name, Role: "viewer"}
-	s.staff.people["jon"] = auth.Person{Name: name, Role: "operator"}
-	s.staff.browser.Agent = "<img src=x onerror=alert(1)>" + strings.Repeat("a", 10000)
+	s.staff.edit(func() { s.staff.people["x"] = auth.Person{Name: name, Role: "viewer"} })
+	s.staff.edit(func() { s.staff.people["jon"] = auth.Person{Name: name, Role: "operator"} })
+	s.staff.edit(func() { s.staff.browser.Agent = "<img src=x onerror=alert(1)>" + strings.Repeat("a", 10000) })
 	for _, a := range []answer{s.get("/ui/users", admin), s.get("/ui/users/jon", admin), s.get("/ui/account"), s.get("/ui/users/jon/remove", admin)} {
 		if a.status != http.StatusOK {
 			t.Errorf("got %d", a.status)
 		}
 		a.lacks(t, "<script>alert", "<img src=x", strings.Repeat("a", 100))
 	}
-	s.staff.refuse = &auth.Wrong{}
+	s.staff.edit(func() { s.staff.refuse = &auth.Wrong{} })
 	s.do("POST", "/ui/signin", url.Values{"name": {`"><script>alert(1)</script>`}}, nobody).lacks(t, "<script>alert")
 }
 
@@ -266,7 +270,7 @@ func TestEveryWordOfSignInUsersAndAccountIsATextOfTheCatalogue(t *testing.T) {
 	r := newRack()
 	r.speak = speakMarked
 	s := serve(t, r, 0)
-	s.staff.ofFile = true
+	s.staff.edit(func() { s.staff.ofFile = true })
 	for path, who := range map[string]header{
 		"/ui/signin": nobody, "/ui/signin?lost=1&done=out": nobody, "/ui/users": admin, "/ui/users?done=added": admin, "/ui/users/ann": admin, "/ui/users/jon?done=role": admin,
 		"/ui/users/fia": admin, "/ui/users/ann/remove": admin, "/ui/users/jon/remove": admin, "/ui/account?done=password": admin,
